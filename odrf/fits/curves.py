@@ -78,10 +78,10 @@ def points_of(
         raise InputError(f"{name!r} is empty in all rows: give other rows as newdata=")
     if numeric:
         require_exact(name, column)
-        found = _of_numbers(name, column, points, values)
+        axis = _of_numbers(name, column, points, values)
         if values is not None:
-            warn_of_values_beyond(fit, {name: found.values.tolist()})
-        return found
+            warn_of_values_beyond(fit, {name: axis.values.tolist()})
+        return axis
     return _of_levels(name, column, values)
 
 
@@ -112,10 +112,10 @@ def _of_numbers(
 
 def _of_levels(name: str, column: pd.Series, values: Sequence[Any] | None) -> VariablePoints:
     if isinstance(column.dtype, pd.CategoricalDtype):
-        found = column.cat.remove_unused_categories().cat.categories
+        levels = column.cat.remove_unused_categories().cat.categories
     else:
-        found = pd.Index(column.dropna().astype(object).unique()).sort_values()
-    known = pd.Index(found.astype(object))
+        levels = pd.Index(column.dropna().astype(object).unique()).sort_values()
+    known = pd.Index(levels.astype(object))
     chosen = known if values is None else pd.Index(list(values), dtype=object)
     if len(chosen) == 0 or chosen.isna().any() or not chosen.is_unique:
         raise InputError(f"values= of {name!r}: give one level or more, each once")
@@ -198,13 +198,13 @@ def _read(
     reading, X = reading_empty_cells(fit, X, empty)
     if not len(at):
         return reading, X, OtherValues(_places(X, columns), values)
-    holes = np.isnan(values[:, at])
+    missing = np.isnan(values[:, at])
     if isinstance(fit, StreamedFit) and fit.fills is not None:
         fills = fit.fills[columns[at]].astype(np.float32)[:, np.newaxis]
-        values[:, at] = np.where(holes, fills, values[:, at])
+        values[:, at] = np.where(missing, fills, values[:, at])
         return reading, X, OtherValues(_places(X, columns), values)
     marks = p + np.searchsorted(empty, columns[at])
-    values = np.concatenate([np.nan_to_num(values, nan=0.0), holes], axis=1, dtype=np.float32)
+    values = np.concatenate([np.nan_to_num(values, nan=0.0), missing], axis=1, dtype=np.float32)
     return reading, X, OtherValues(_places(X, np.concatenate([columns, marks])), values)
 
 
@@ -319,8 +319,10 @@ def spread_of(fit: AnyFit, of_trees: Floats | None) -> CurveSpread | None:
     if of_trees is None or not isinstance(fit, Fit):
         return None
     kinds = np.zeros(len(of_trees), dtype=np.int64) if fit.blend is None else fit.blend.of_tree
-    found = functional_covariance(of_trees, kinds, fit.draws)
-    return CurveSpread(found.total, found.raw, found.n_rows, degrees_of_freedom(fit.draws))
+    covariance = functional_covariance(of_trees, kinds, fit.draws)
+    return CurveSpread(
+        covariance.total, covariance.raw, covariance.n_rows, degrees_of_freedom(fit.draws)
+    )
 
 
 # Accumulated local effects of a fit, for the whole fit and for each of its trees.
@@ -354,8 +356,8 @@ def local_effects_of_number(
         (1.0, {axis.name: axis.values[interval + 1]}),
         (-1.0, {axis.name: axis.values[interval]}),
     ]
-    found = _differences(fit, rows, which, changes, interval, weight, advance)
-    return _along_last(found, lambda difference: accumulated(difference, weight))
+    differences = _differences(fit, rows, which, changes, interval, weight, advance)
+    return _along_last(differences, lambda difference: accumulated(difference, weight))
 
 
 def local_effects_of_two(
@@ -378,7 +380,7 @@ def local_effects_of_two(
         for high in (1, 0)
         for low in (1, 0)
     ]
-    found = _differences(fit, rows, which, changes, cell, weight, advance)
+    differences = _differences(fit, rows, which, changes, cell, weight, advance)
     cells = weight.reshape(J, M)
 
     def surface(difference: Floats) -> Floats:
@@ -386,7 +388,7 @@ def local_effects_of_two(
         corners = accumulated_pairs(difference.reshape(*shape, J, M), cells)
         return corners.reshape(*shape, -1)
 
-    return _along_last(found, surface)
+    return _along_last(differences, surface)
 
 
 def local_effects_of_levels(
@@ -403,10 +405,10 @@ def local_effects_of_levels(
     of_rows = np.concatenate([which[up], which[down]])
     weight = _sums(step, rows.weights[of_rows], L - 1)
     changes = [(1.0, {axis.name: values[step + 1]}), (-1.0, {axis.name: values[step]})]
-    found = _differences(fit, rows, of_rows, changes, step, weight, advance)
+    differences = _differences(fit, rows, of_rows, changes, step, weight, advance)
     of_levels = _sums(at, rows.weights[which], L)
     back = np.argsort(order)
-    return _along_last(found, lambda step: accumulated_levels(step, of_levels)[..., back])
+    return _along_last(differences, lambda step: accumulated_levels(step, of_levels)[..., back])
 
 
 def _used(rows: RawRows, axes: Sequence[VariablePoints]) -> Integers:
@@ -419,8 +421,8 @@ def _used(rows: RawRows, axes: Sequence[VariablePoints]) -> Integers:
 
 def _intervals(axis: VariablePoints, which: Integers) -> Integers:
     """Return the interval of each row: above its lower end, up to its upper end."""
-    found = np.searchsorted(axis.values, axis.observed[which], side="left") - 1
-    return np.clip(found, 0, len(axis.values) - 2)
+    interval = np.searchsorted(axis.values, axis.observed[which], side="left") - 1
+    return np.clip(interval, 0, len(axis.values) - 2)
 
 
 def _sums(cell: Integers, weights: Floats, C: int) -> Floats:
@@ -451,10 +453,10 @@ def _differences(
     of_trees: Any = 0.0
     for sign, values in changes:
         X = set_to(fit, part, values)
-        found = averages(fit, X, share, cell, len(weight), part.offset, advance)
-        mean = mean + sign * found.mean
-        if found.of_trees is not None:
-            of_trees = of_trees + sign * found.of_trees
+        average = averages(fit, X, share, cell, len(weight), part.offset, advance)
+        mean = mean + sign * average.mean
+        if average.of_trees is not None:
+            of_trees = of_trees + sign * average.of_trees
     return MeanCurve(mean, of_trees if trees_vary(fit) else None)
 
 
@@ -471,14 +473,14 @@ def _order(rows: RawRows, axis: VariablePoints, which: Integers, level: Integers
     return similarity_order(level, L, others)
 
 
-def _along_last(found: MeanCurve, accumulate: Any) -> MeanCurve:
+def _along_last(differences: MeanCurve, accumulate: Any) -> MeanCurve:
     """Return the result of `accumulate` on the last axis of differences (..., C, K), which is C."""
 
     def changed(difference: Floats) -> Floats:
         return np.moveaxis(accumulate(np.moveaxis(difference, -1, -2)), -1, -2)
 
-    of_trees = None if found.of_trees is None else changed(found.of_trees)
-    return MeanCurve(changed(found.mean), of_trees)
+    of_trees = None if differences.of_trees is None else changed(differences.of_trees)
+    return MeanCurve(changed(differences.mean), of_trees)
 
 
 # The interactions of the variables of a fit, and of the same fit to permuted responses.

@@ -71,9 +71,9 @@ def candidate_groups(
     names = _without_fractions(first, names)
     names = [name for name in names if _could_name_groups(first[name])][:MOST_CANDIDATES]
     for name in names:
-        found = _divided(data[name], rows, some)
-        if found is not None:
-            yield CandidateGroups(name, *found, is_numeric_dtype(data[name].dtype))
+        groups = _divided(data[name], rows, some)
+        if groups is not None:
+            yield CandidateGroups(name, *groups, is_numeric_dtype(data[name].dtype))
 
 
 def rows_drawn(rows: Integers, most: int) -> Integers:
@@ -172,8 +172,8 @@ def _of_some_values(
 ) -> tuple[Integers, Integers] | None:
     """Return all rows of some of the values, and their groups."""
     kept = rows[np.asarray(column.iloc[rows].isin(labels[: len(labels) // 2]))]
-    codes, found = pd.factorize(column.iloc[kept], sort=is_numeric_dtype(column.dtype))
-    return (kept, codes.astype(np.int64)) if _are_few(len(found), len(kept)) else None
+    codes, values = pd.factorize(column.iloc[kept], sort=is_numeric_dtype(column.dtype))
+    return (kept, codes.astype(np.int64)) if _are_few(len(values), len(kept)) else None
 
 
 def _are_few(n_values: int, n_rows: int) -> bool:
@@ -249,11 +249,11 @@ def warn_of_codes_for_missing(looked_at: RowsLookedAt) -> None:
     names, response = looked_at.predictors, looked_at.response
     if response.classes is None:
         names = [*(name for name in response.columns if name in looked_at.data), *names]
-    found = [each for name in names for each in _found(name, looked_at)]
-    if not found:
+    codes = [each for name in names for each in _code_in(name, looked_at)]
+    if not codes:
         return
-    name, code, others = found[0]
-    more = f"; so it is in {listed([each.name for each in found[1:]])}" if found[1:] else ""
+    name, code, others = codes[0]
+    more = f"; so it is in {listed([each.name for each in codes[1:]])}" if codes[1:] else ""
     column = f"data[{name!r}]"
     warn_user(
         f"{name!r} has {code:.0f} in several rows, unlike all its other values ({others[0]:.6g} "
@@ -270,7 +270,7 @@ class CodeForMissing(NamedTuple):
     others: tuple[float, float]
 
 
-def _found(name: str, looked_at: RowsLookedAt) -> list[CodeForMissing]:
+def _code_in(name: str, looked_at: RowsLookedAt) -> list[CodeForMissing]:
     values = looked_at.numbers_in(name)
     code = None if values is None else code_for_missing(values)
     if values is None or code is None:
@@ -310,16 +310,16 @@ def warn_of_leaking_predictors(looked_at: RowsLookedAt) -> None:
     One that it follows in order or one to one, or up to three numbers of which it is a weighted
     sum.
     """
-    found = leaking_predictors(looked_at)
-    if not found:
+    leaking = leaking_predictors(looked_at)
+    if not leaking:
         return
-    names = " and ".join(repr(name) for name in found)
-    without = " ".join(f"- {quoted(name)}" for name in found)
-    they_are, told, them = "they are", "together tell", "them"
-    if len(found) == 1:
-        they_are, told, them = "it is", "tells", "it"
+    names = " and ".join(repr(name) for name in leaking)
+    without = " ".join(f"- {quoted(name)}" for name in leaking)
+    they_are, tell, them = "they are", "together tell", "them"
+    if len(leaking) == 1:
+        they_are, tell, them = "it is", "tells", "it"
     warn_user(
-        f"{names} {told} the response exactly: if {they_are} computed from it, or known only after "
+        f"{names} {tell} the response exactly: if {they_are} computed from it, or known only after "
         f"it, leave {them} out (in a formula with {without}), else errors are far too small for "
         "new rows"
     )
@@ -366,8 +366,8 @@ def _numbers_that_tell(looked_at: RowsLookedAt, place: Integers) -> list[str]:
     if not 2 <= len(known) <= MOST_SUMMED:
         return []
     summed = list(known)
-    found = [summed[j] for j in exact_sum(np.stack(list(known.values()), axis=1), y, MOST_IN_SUM)]
-    return found if len(found) < len(looked_at.predictors) else []
+    used = [summed[j] for j in exact_sum(np.stack(list(known.values()), axis=1), y, MOST_IN_SUM)]
+    return used if len(used) < len(looked_at.predictors) else []
 
 
 # The warning about text that is shared by so few rows that it seems to name them.
@@ -421,12 +421,12 @@ def repeated_rows(fit: AnyFit, data: pd.DataFrame) -> RepeatedRows | None:
     response = set(fit.design.response.columns)
     names = [name for name in data.columns if isinstance(name, str) and name not in response]
     rows = np.flatnonzero(fit.data.complete)
-    table, all_found = _Table(fit, data), []
+    table, repeated = _Table(fit, data), []
     for candidate in candidate_groups(data, names, rows):
-        found = repetition(candidate.codes, table.columns(candidate), candidate.numbered)
-        if found is not None:
-            all_found.append(RepeatedRows(candidate.name, found))
-    return min(all_found, key=lambda each: each.found.mean, default=None)
+        of_column = repetition(candidate.codes, table.columns(candidate), candidate.numbered)
+        if of_column is not None:
+            repeated.append(RepeatedRows(candidate.name, of_column))
+    return min(repeated, key=lambda each: each.found.mean, default=None)
 
 
 class _Table:
@@ -448,10 +448,10 @@ class _Table:
         """Return the columns (q, m) of the rows of a candidate, without itself."""
         if candidate.rows is not self.rows:
             self.rows = candidate.rows
-            found = {
+            columns = {
                 name: numbers_or_labels(self.data[name].iloc[self.rows]) for name in self.names
             }
-            self.read = {name: values for name, values in found.items() if values is not None}
+            self.read = {name: values for name, values in columns.items() if values is not None}
         others = [values for name, values in self.read.items() if name != candidate.name]
         return np.array([self.y[candidate.rows], *others])
 
@@ -487,8 +487,8 @@ def _go_on(column: pd.Series, fit: AnyFit, times: SurvivalTimes) -> bool:
     first = slice(FIRST_ROWS)
     if _adjoining(codes[first], times.keeping(np.arange(len(times))[first])) is None:
         return False
-    found = _adjoining(codes, times)
-    return found is not None and found[0] >= max(FEWEST_GOING_ON, SHARE * found[1])
+    adjoining = _adjoining(codes, times)
+    return adjoining is not None and adjoining[0] >= max(FEWEST_GOING_ON, SHARE * adjoining[1])
 
 
 def _adjoining(codes: Integers, times: SurvivalTimes) -> tuple[int, int] | None:
@@ -530,8 +530,8 @@ def followed_in_time(fit: Fit, data: pd.DataFrame) -> tuple[str, float] | None:
         is_time = is_datetime64_any_dtype(column.dtype)
         # A number can be that of the row in a table that is sorted by its classes.
         if (is_time or (is_number and not is_sorted)) and _runs_through(column, rows):
-            found = autocorrelation(_residuals(fit))
-            return (str(name), found) if found > STRONG else None
+            correlation = autocorrelation(_residuals(fit))
+            return (str(name), correlation) if correlation > STRONG else None
     return None
 
 
@@ -590,14 +590,14 @@ def warn_of_repeated_rows(fit: AnyFit, data: pd.DataFrame) -> None:
             f"subject in it, and errors are too small for new ones: use groups={subjects!r}"
         )
         return
-    found = repeated_rows(fit, data)
-    if found is not None:
-        hardly, columns, _ = found.found
+    repeated = repeated_rows(fit, data)
+    if repeated is not None:
+        hardly, columns, _ = repeated.found
         warn_user(
             f"rows look like repeated measurements: {hardly} of {columns} columns hardly vary "
-            f"within the values of {found.column!r}; validation rows a fit then have twins in it, "
-            f"and errors are too small for new values of {found.column!r}: use "
-            f"groups={found.column!r} if these are subjects or the like"
+            f"within the values of {repeated.column!r}; validation rows a fit then have twins in "
+            f"it, and errors are too small for new values of {repeated.column!r}: use "
+            f"groups={repeated.column!r} if these are subjects or the like"
         )
         return
     if not isinstance(fit, Fit) or fit.data.times is not None:

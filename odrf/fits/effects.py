@@ -233,15 +233,15 @@ class Uncertainty:
 
         Powers of 2 near the size of the values, whose squares may be beyond the range of floats.
         """
-        found, of_units, unit = self._scaled(gradient)
-        total = found.total
+        of_trees, of_units, unit = self._scaled(gradient)
+        total = of_trees.total
         return (total if of_units is None else total + of_units.T @ of_units), unit
 
     @one_thread()
     def errors(self) -> Floats:
         """Return the standard errors (M,) of the estimates; NaN where they are not finite."""
-        found, of_units, unit = self._scaled(None)
-        variances = found.variances.total
+        of_trees, of_units, unit = self._scaled(None)
+        variances = of_trees.variances.total
         if of_units is not None:
             variances = variances + np.sum(of_units**2, axis=0)
         with np.errstate(over="ignore"):
@@ -257,8 +257,8 @@ class Uncertainty:
             values = values @ gradient.T
             of_units = None if of_units is None else of_units @ gradient.T
         unit = _power_of_two(np.abs(values).max(axis=0))
-        found = functional_covariance(values / unit, self.kinds, self.draws)
-        return found, None if of_units is None else of_units / unit, unit
+        of_trees = functional_covariance(values / unit, self.kinds, self.draws)
+        return of_trees, None if of_units is None else of_units / unit, unit
 
     @property
     def deviations(self) -> Floats:
@@ -329,10 +329,10 @@ def estimated(
             advance(len(share))
             return ready[same]
         X = set_to(fit, grouped.rows, values)
-        found = averages(fit, X, share, grouped.group, len(grouped.labels), offset, advance)
+        average = averages(fit, X, share, grouped.group, len(grouped.labels), offset, advance)
         if share is grouped.share:
-            ready[same] = found
-        return found
+            ready[same] = average
+        return average
 
     units = _units(fit, grouped) if population else None
     parts = []

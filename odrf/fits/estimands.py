@@ -51,7 +51,7 @@ def contrasts_of(
     """
     if not isinstance(contrast, str):
         low, high = _pair(name, contrast)
-        return [Contrast(f"{_said(high)} - {_said(low)}", low, high)]
+        return [Contrast(f"{_in_words(high)} - {_in_words(low)}", low, high)]
     if contrast not in CONTRASTS:
         raise allowed("contrast", contrast, CONTRASTS)
     if not _is_numeric(training):
@@ -178,7 +178,7 @@ def _of_levels(name: str, training: pd.Series, contrast: str) -> list[Contrast]:
     pairs = [(levels[0], level) for level in levels[1:]]
     if is_word(contrast, "pairwise"):
         pairs = list(combinations(levels, 2))
-    return [Contrast(f"{_said(high)} - {_said(low)}", low, high) for low, high in pairs]
+    return [Contrast(f"{_in_words(high)} - {_in_words(low)}", low, high) for low, high in pairs]
 
 
 @one_thread()
@@ -213,7 +213,7 @@ def _known(training: pd.Series, weights: Floats) -> tuple[Floats, Floats]:
     return training[known].to_numpy(np.float64), weights[known] / weights[known].sum()
 
 
-def _said(value: Any) -> str:
+def _in_words(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
@@ -284,14 +284,14 @@ def comparison_estimands(
             f"variables={names!r}: values are given apart: write variables={name!r}, "
             f"contrast={values!r}"
         )
-    asked = _asked(fit, names)
+    chosen = _chosen(fit, names)
     training = with_levels(fit.design, training_frame(fit.design, fit.data))
     frame = _frame_of(fit, newdata)
     if names is None and not is_list(contrast):
         # of a fit to dates alone, the error for the first one says what to give
-        asked = [name for name in asked if _has_steps(training[name], frame[name])] or asked
-    several = names is None or len(asked) > 1
-    found = {
+        chosen = [name for name in chosen if _has_steps(training[name], frame[name])] or chosen
+    several = names is None or len(chosen) > 1
+    contrasts = {
         name: contrasts_of(
             name,
             frame[name],
@@ -299,15 +299,15 @@ def comparison_estimands(
             fit.data.weights,
             _fitting(training[name], fit.data.weights, contrast, several),
         )
-        for name in asked
+        for name in chosen
     }
-    if not any(found.values()):
+    if not any(contrasts.values()):
         raise InputError(
-            f"{asked[0]!r} has one level in the training rows, so there is nothing to compare: "
+            f"{chosen[0]!r} has one level in the training rows, so there is nothing to compare: "
             "name another variable"
         )
-    pair = {} if contrast is None or isinstance(contrast, str) else dict.fromkeys(asked, contrast)
-    return _estimands(fit, found, at, pair)
+    pair = {} if contrast is None or isinstance(contrast, str) else dict.fromkeys(chosen, contrast)
+    return _estimands(fit, contrasts, at, pair)
 
 
 def slope_estimands(
@@ -315,25 +315,25 @@ def slope_estimands(
 ) -> list[Estimand]:
     """Return the estimand of the slope of each variable, for each combination of `at`."""
     training = with_levels(fit.design, training_frame(fit.design, fit.data))
-    asked, weights = _asked(fit, names), fit.data.weights
+    chosen, weights = _chosen(fit, names), fit.data.weights
     frame = _frame_of(fit, newdata)
     if names is None:
-        numbers = [name for name in asked if _is_number(training[name])]
+        numbers = [name for name in chosen if _is_number(training[name])]
         # floats may be the same for large numbers that differ
-        asked = [
+        chosen = [
             name
             for name in numbers
             if not is_exact(training[name]) or deviation_of(training[name], weights) > 0
         ]
-        asked = [name for name in asked if _has_steps(training[name], frame[name])] or asked
-        if not asked:
+        chosen = [name for name in chosen if _has_steps(training[name], frame[name])] or chosen
+        if not chosen:
             raise InputError(
                 "no variable of the fit holds numbers that differ: use comparisons() for factors"
             )
-    found = {
-        name: [slope_of(name, frame[name], training[name], weights, bandwidth)] for name in asked
+    slopes = {
+        name: [slope_of(name, frame[name], training[name], weights, bandwidth)] for name in chosen
     }
-    return _estimands(fit, found, at, {})
+    return _estimands(fit, slopes, at, {})
 
 
 def _estimands(
@@ -374,15 +374,15 @@ def _values_of(combinations: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     return {name: [values[name] for values in combinations] for name in combinations[0]}
 
 
-def _asked(fit: AnyFit, names: Any) -> list[str]:
+def _chosen(fit: AnyFit, names: Any) -> list[str]:
     """Return the chosen variables, by default all."""
     if names is None:
         return list(variables(fit.design))
-    asked = [names] if isinstance(names, str) else list(names) if is_list(names) else []
-    if not asked:
+    chosen = [names] if isinstance(names, str) else list(names) if is_list(names) else []
+    if not chosen:
         raise InputError(f"variables={names!r} names no column: use a name, or a list of names")
-    touched(fit.design, *asked)
-    return list(dict.fromkeys(asked))
+    touched(fit.design, *chosen)
+    return list(dict.fromkeys(chosen))
 
 
 def _require_known(fit: AnyFit, combinations: Sequence[dict[str, Any]]) -> None:

@@ -89,21 +89,21 @@ def imitated(
     )
     grown = grow_fit(call, design, data, request)
     loss = ERROR if K == 1 else IMPURITY
-    asked = _of_copies(folds_asked(cast(Fit, fit), cv, seed, ""), copies)
-    growth, folds = grown_without(grown, asked, fit.control.n_jobs, progress)
+    validation = _of_copies(folds_asked(cast(Fit, fit), cv, seed, ""), copies)
+    growth, folds = grown_without(grown, validation, fit.control.n_jobs, progress)
     subtrees = nested_subtrees(grown.forest, WEAKEST_LINK, loss)
     critical = partial(critical_alphas, rule=WEAKEST_LINK, loss=loss)
     alphas = geometric_means(subtrees.alpha)
     held = cross_validated(growth, folds, critical, alphas, copies)
     path = subtree_path(
-        subtrees, WEAKEST_LINK, loss, float(root_errors(grown.forest)[0]), held, asked.by
+        subtrees, WEAKEST_LINK, loss, float(root_errors(grown.forest)[0]), held, validation.by
     )
     row = _smallest_error(path, max_leaves)
     alpha = float(path.table["alpha"].iloc[row])
     forest = replace(grown.forest, count=_rows_in_nodes(grown.forest, fit.data.X))
     tree = pruned_at(replace(grown, forest=forest), alpha, WEAKEST_LINK, "", path=path)
     predicted = _held_out(fit, folds, copies, critical, float(alphas[row]), target.shape)
-    return _evaluated(fit, tree, target, predicted, asked)
+    return _evaluated(fit, tree, target, predicted, validation)
 
 
 def _predictions(fit: AnyFit) -> Floats:
@@ -148,10 +148,10 @@ def _response(fit: AnyFit) -> Response:
     return replace(fit.design.response, columns=(), evaluation=None, imitated=True)
 
 
-def _of_copies(asked: ValidationFolds, copies: Integers) -> ValidationFolds:
+def _of_copies(validation: ValidationFolds, copies: Integers) -> ValidationFolds:
     """Return folds of the copies of rows."""
-    folds = [FoldRows(fold.train[copies], fold.test[copies]) for fold in asked.folds]
-    return asked._replace(folds=folds)
+    folds = [FoldRows(fold.train[copies], fold.test[copies]) for fold in validation.folds]
+    return validation._replace(folds=folds)
 
 
 def _smallest_error(path: SubtreePath, max_leaves: int) -> int:
@@ -178,7 +178,7 @@ def _held_out(
 
 @one_thread()
 def _evaluated(
-    fit: AnyFit, tree: Fit, target: Floats, predicted: Floats, asked: ValidationFolds
+    fit: AnyFit, tree: Fit, target: Floats, predicted: Floats, validation: ValidationFolds
 ) -> Imitation:
     known = ~np.isnan(predicted[:, 0]) & (fit.data.weights > 0)
     target, predicted, y = target[known], predicted[known], fit.data.y[known]
@@ -188,11 +188,11 @@ def _evaluated(
     at_zero = isinstance(fit, BoostedFit) and fit.offset.given
     if target.shape[1] == 1:
         error = float(weights @ (y - predicted[:, 0]) ** 2)
-        return Imitation(tree, fidelity, None, None if at_zero else error, asked.by)
+        return Imitation(tree, fidelity, None, None if at_zero else error, validation.by)
     classes = predicted_classes(predicted, tree.ordered)
     agreement = float(weights @ (classes == predicted_classes(target, fit.ordered)))
     error = float(weights @ (classes != y))
-    return Imitation(tree, fidelity, agreement, None if at_zero else error, asked.by)
+    return Imitation(tree, fidelity, agreement, None if at_zero else error, validation.by)
 
 
 # The nearest values of one or two variables that change a prediction.
@@ -216,7 +216,7 @@ def candidates_of(fit: AnyFit, row: pd.DataFrame) -> list[Candidates]:
     deviation, so that they can be shown; distances are in these, and 1 for levels.
     """
     training = with_levels(fit.design, training_frame(fit.design, fit.data))
-    found = []
+    candidates = []
     for name in variables(fit.design):
         own, known = row[name].iloc[0], training[name].dropna()
         if not is_exact(known) or not is_exact(row[name]):
@@ -228,8 +228,8 @@ def candidates_of(fit: AnyFit, row: pd.DataFrame) -> list[Candidates]:
         if sd > 0 and pd.notna(own):
             distance = np.abs(np.array(others, dtype=np.float64) - float(own)) / sd
         order = np.argsort(distance, kind="stable")
-        found.append(Candidates(name, [others[i] for i in order], distance[order]))
-    return found
+        candidates.append(Candidates(name, [others[i] for i in order], distance[order]))
+    return candidates
 
 
 def _values_tried(known: pd.Series, sd: float) -> list[Any]:
@@ -262,7 +262,7 @@ def nearest_changes(
     words, ``distance``. Pairs of the strongest six variables are kept if nearer than either alone.
     """
     now = expected_response(fit, row.X, row.offset)
-    found: list[tuple[str, str, float]] = []
+    nearest: list[tuple[str, str, float]] = []
     alone: dict[str, float] = {}
     moves = []
     candidates = [each for each in candidates_of(fit, row.frame) if each.values]
@@ -272,8 +272,8 @@ def nearest_changes(
         changed = np.flatnonzero(changes(predicted))
         alone[each.name] = float(each.distance[changed[0]]) if len(changed) else np.inf
         if len(changed):
-            words = _said(each.values[changed[0]])
-            found.append((each.name, words, alone[each.name]))
+            words = _in_words(each.values[changed[0]])
+            nearest.append((each.name, words, alone[each.name]))
     strongest = [candidates[i] for i in np.argsort(moves)[::-1][:VARIABLES_OF_PAIRS]]
     for first, second in combinations([_few(each) for each in strongest], 2):
         i, j = (part.ravel() for part in np.indices((len(first.values), len(second.values))))
@@ -287,9 +287,9 @@ def nearest_changes(
             continue
         best = int(changed[np.argmin(distance[changed])])
         if distance[best] < min(alone[first.name], alone[second.name]):
-            words = f"{_said(first.values[i[best]])}, {_said(second.values[j[best]])}"
-            found.append((f"{first.name}, {second.name}", words, float(distance[best])))
-    table = pd.DataFrame(found, columns=["variables", "values", "distance"])
+            words = f"{_in_words(first.values[i[best]])}, {_in_words(second.values[j[best]])}"
+            nearest.append((f"{first.name}, {second.name}", words, float(distance[best])))
+    table = pd.DataFrame(nearest, columns=["variables", "values", "distance"])
     return table.sort_values("distance", kind="stable", ignore_index=True)
 
 
@@ -309,7 +309,7 @@ def _type_of_labels(column: pd.Series) -> Any:
     return None if categories or is_numeric_dtype(column.dtype) else column.dtype
 
 
-def _said(value: Any) -> str:
+def _in_words(value: Any) -> str:
     return repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value)
 
 

@@ -127,12 +127,12 @@ def interval_frame(
     fit: Fit,
     rows: RowsToPredict,
     interval: Interval,
-    unseen: Callable[[], OutOfBag],
+    out_of_bag: Callable[[], OutOfBag],
     progress: bool = False,
 ) -> pd.DataFrame:
     """Return a table of predictions with their intervals, by the jackknife with ``std_error``.
 
-    `unseen` returns the out-of-bag results; only the conformal method calls it.
+    `out_of_bag` returns the out-of-bag results; only the conformal method calls it.
     """
     if interval.method == CONFORMAL:
         require_out_of_bag(fit, "Prediction intervals", f', or use method="{QUANTILE}"')
@@ -148,7 +148,9 @@ def interval_frame(
         if fit.design.response.in_probabilities:
             low, high = limits_of_predicted_share(mean, half_width)
     elif interval.method == CONFORMAL:
-        low, high = _ordered(*_conformal(fit, rows, interval.level, unseen().value[:, 0], progress))
+        low, high = _ordered(
+            *_conformal(fit, rows, interval.level, out_of_bag().value[:, 0], progress)
+        )
     else:
         tail = (1 - interval.level) / 2
         low, high = _quantiles(fit, rows, np.array([tail, 1 - tail]), progress).T
@@ -201,8 +203,8 @@ def _conformal(
 ) -> tuple[Floats, Floats]:
     """Return the ends from the residuals of the out-of-bag predictions `value` (n,)."""
     data, n_jobs = fit.data, fit.control.n_jobs
-    unseen = fit.draws.all_unseen()
-    at = calibrating(unseen, data.weights)
+    out_of_bag = fit.draws.all_unseen()
+    at = calibrating(out_of_bag, data.weights)
     groups = None if data.structure is None else data.structure.groups
     known, counted = len(at), "training rows"
     if groups is not None:
@@ -216,13 +218,13 @@ def _conformal(
     with _bar(rows, progress) as bar:
         if rows.oob is not None:
             return leave_one_out(
-                fit.forest, data.X, data.y, data.weights, unseen, at, level, n_jobs, bar.update,
+                fit.forest, data.X, data.y, data.weights, out_of_bag, at, level, n_jobs, bar.update,
                 groups,
             )  # fmt: skip
         return jackknife_plus(
             fit.forest,
             rows.X,
-            unseen[:, at],
+            out_of_bag[:, at],
             np.abs(data.y - value)[at],
             data.weights[at],
             level,

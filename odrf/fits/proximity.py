@@ -68,10 +68,10 @@ def _out_of_bag(fit: AnyFit, X: Matrix | None) -> scipy.sparse.csr_array:
     if not isinstance(fit, Fit):
         raise InputError('type="oob" needs trees that draw rows: use type="plain"')
     require_out_of_bag(fit, "Proximities out of bag", ', or use type="plain"')
-    unseen = fit.draws.all_unseen()
-    indicators = indicators_of(fit, fit.data.X, unseen)
+    out_of_bag = fit.draws.all_unseen()
+    indicators = indicators_of(fit, fit.data.X, out_of_bag)
     _require_few(most_pairs(indicators, indicators))
-    return shared_out_of_bag(indicators, unseen)
+    return shared_out_of_bag(indicators, out_of_bag)
 
 
 def _weights(fit: AnyFit, X: Matrix | None) -> scipy.sparse.csr_array:
@@ -81,8 +81,8 @@ def _weights(fit: AnyFit, X: Matrix | None) -> scipy.sparse.csr_array:
             'guided forest vote: use type="plain"'
         )
     data = fit.data
-    unseen = fit.draws.all_unseen() if X is None and leaves_rows_out(fit) else None
-    rows = indicators_of(fit, data.X if X is None else X, unseen)
+    out_of_bag = fit.draws.all_unseen() if X is None and leaves_rows_out(fit) else None
+    rows = indicators_of(fit, data.X if X is None else X, out_of_bag)
     return prediction_weights(rows, leaf_members(fit.forest, data.X, fit.draws), data.n_rows)
 
 
@@ -117,12 +117,12 @@ def imputed(fit: AnyFit, frame: pd.DataFrame, rounds: int) -> pd.DataFrame:
     own = indicators_of(fit, fit.data.X)
     for _ in range(rounds):
         parts = [where[block] for block in row_blocks(len(where), ROWS_AT_ONCE)]
-        found = [
+        of_parts = [
             _fills(fit, complete.iloc[part], empty.iloc[part], training, own) for part in parts
         ]
         for name in frame.columns[empty.any()]:
             column = complete[name].astype(object)
-            for part, fills in zip(parts, found, strict=True):
+            for part, fills in zip(parts, of_parts, strict=True):
                 at = part[empty[name].to_numpy()[part]]
                 column.iloc[at] = fills[name]
             complete[name] = _in_type_of(column, complete[name])

@@ -193,11 +193,11 @@ def pool_exponents(logs: Floats, code: Integers, weights: Floats) -> Floats:
         return float(value), np.einsum("ik,gik->g", off, logs)
 
     precise = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 1000}
-    found = scipy.optimize.minimize(
+    best = scipy.optimize.minimize(
         loss, np.full(G, 1 / G), jac=True, bounds=[(0.0, None)] * G, method="L-BFGS-B",
         options=precise,
     )  # fmt: skip
-    return np.asarray(found.x)
+    return np.asarray(best.x)
 
 
 # Maps from predicted to calibrated probabilities: a power, isotonic, Platt's, and beta.
@@ -325,11 +325,11 @@ class EvaluatedRows(NamedTuple):
     def events(self) -> list[ClassEvents]:
         """Return the second of two classes, or each of several, as an event that can happen."""
         codes = range(1, 2) if len(self.classes) == 2 else range(len(self.classes))
-        found = [
+        events = [
             ClassEvents(self.classes[k], self.probabilities[:, k], (self.code == k).astype(float))
             for k in codes
         ]
-        return [each for each in found if 0 < each.event.sum() < len(each.event)]
+        return [each for each in events if 0 < each.event.sum() < len(each.event)]
 
 
 # Class probabilities under other priors, and priors estimated from unlabelled rows.

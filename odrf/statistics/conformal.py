@@ -35,13 +35,13 @@ ROOM = 2**21
 SLACK = 1e-10
 
 
-def calibrating(unseen: Mask, weights: Floats) -> Integers:
+def calibrating(out_of_bag: Mask, weights: Floats) -> Integers:
     """Return the training rows of positive weight that some tree, in `out_of_bag` (B, n), missed.
 
     Of more than 10 000 evenly spaced ones: the residuals of any subset are exchangeable with a new
     one.
     """
-    rows = np.flatnonzero(unseen.any(axis=0) & (weights > 0))
+    rows = np.flatnonzero(out_of_bag.any(axis=0) & (weights > 0))
     positions = np.linspace(0, len(rows) - 1, min(len(rows), CALIBRATING))
     return rows[positions.astype(np.int64)]
 
@@ -112,7 +112,7 @@ def _groups_known(known: Mask, groups: Integers) -> Integers:
 def jackknife_plus(
     forest: Forest,
     new: Matrix,
-    unseen: Mask,
+    out_of_bag: Mask,
     residuals: Floats,
     weights: Floats,
     level: float,
@@ -130,7 +130,7 @@ def jackknife_plus(
     Barber, Candès, Ramdas and Tibshirani (2021), Annals of Statistics 49, 486-507; Johansson and
     others (2014), Machine Learning 97, 155-176; Tibshirani and others (2019), NeurIPS 32 (weights).
     """
-    share = unseen / unseen.sum(axis=0)
+    share = out_of_bag / out_of_bag.sum(axis=0)
     if groups is not None:
         weights = shared_in_groups(weights, groups)
     lower, upper = np.empty(new.shape[1]), np.empty(new.shape[1])
@@ -152,7 +152,7 @@ def leave_one_out(
     X: Matrix,
     y: Floats,
     weights: Floats,
-    unseen: Mask,
+    out_of_bag: Mask,
     calibrating_rows: Integers,
     level: float,
     n_jobs: int,
@@ -171,12 +171,12 @@ def leave_one_out(
     if groups is not None:
         shared = shared_in_groups(shared, groups[calibrating_rows])
     packed, j = forest.packed_for(X), calibrating_rows
-    other = unseen[:, j].astype(np.float64)
+    other = out_of_bag[:, j].astype(np.float64)
     by_other = other * forest.value[leaves_of(packed, with_rows(X, j), slice(0, len(j))), 0]
     lower, upper = np.empty(len(y)), np.empty(len(y))
 
     def run(block: slice) -> None:
-        own = unseen[:, block].astype(np.float64)
+        own = out_of_bag[:, block].astype(np.float64)
         by_own = own * forest.value[leaves_of(packed, X, block), 0]
         trees = own.T @ other
         known = (trees > 0) & (own_group[j] != own_group[block][:, None])
@@ -186,7 +186,7 @@ def leave_one_out(
         of_groups = None if groups is None else groups[j]
         upper[block] = upper_bounds(mean + residual, calibrated, level, of_groups)
         lower[block] = -upper_bounds(residual - mean, calibrated, level, of_groups)
-        nowhere = ~unseen[:, block].any(axis=0)
+        nowhere = ~out_of_bag[:, block].any(axis=0)
         lower[block][nowhere] = upper[block][nowhere] = np.nan
 
     for _ in in_blocks(run, row_blocks(len(y), max(1, ROOM // len(j))), n_jobs, advance):
@@ -237,10 +237,10 @@ def residual_quantiles(residual: Floats, weights: Floats, levels: Floats) -> Flo
     order = np.argsort(residual[known], kind="stable")
     added = np.cumsum(weights[known][order])
     reached = added / (added[-1] * (1 + 1 / len(added)))
-    found = np.interp(levels, reached, residual[known][order])
-    found[levels < reached[0] * (1 - SLACK)] = -np.inf
-    found[levels > reached[-1] * (1 + SLACK)] = np.inf
-    return found
+    quantiles = np.interp(levels, reached, residual[known][order])
+    quantiles[levels < reached[0] * (1 - SLACK)] = -np.inf
+    quantiles[levels > reached[-1] * (1 + SLACK)] = np.inf
+    return quantiles
 
 
 def shares_below(residual: Floats, weights: Floats, observed: Floats) -> Floats:

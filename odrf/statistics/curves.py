@@ -246,14 +246,14 @@ def similarity_order(level: Integers, n_levels: int, others: Sequence[pd.Series]
     rows = np.bincount(level, minlength=n_levels)
     for column in others:
         number = pd.api.types.is_numeric_dtype(column)
-        code, found = pd.factorize(column, sort=number)
+        code, values = pd.factorize(column, sort=number)
         known = code >= 0
         require_memory(
-            8.0 * n_levels * max(3 * len(found), n_levels),
-            f"the shares of {len(found)} values of {column.name!r} in {n_levels} levels",
+            8.0 * n_levels * max(3 * len(values), n_levels),
+            f"the shares of {len(values)} values of {column.name!r} in {n_levels} levels",
             "use a factor of fewer levels, or fewer rows",
         )
-        table = np.zeros((n_levels, len(found)))
+        table = np.zeros((n_levels, len(values)))
         np.add.at(table, (level[known], code[known]), 1.0)
         share = table / np.maximum(rows, 1)[:, np.newaxis]
         for a in range(n_levels):

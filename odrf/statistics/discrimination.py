@@ -27,7 +27,7 @@ class WithInterval(NamedTuple):
 
 def thresholds_table(p: Floats, event: Floats, weights: Floats) -> pd.DataFrame:
     """Return each threshold, the highest first, its sensitivity, specificity and precision."""
-    threshold, positive, negative = _found_from_each(p, event, weights)
+    threshold, positive, negative = _weights_from_each(p, event, weights)
     return pd.DataFrame(
         {
             "threshold": threshold,
@@ -38,7 +38,7 @@ def thresholds_table(p: Floats, event: Floats, weights: Floats) -> pd.DataFrame:
     )
 
 
-def _found_from_each(p: Floats, event: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
+def _weights_from_each(p: Floats, event: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the thresholds, the highest first, and the weights of events and others from each."""
     level, at = np.unique(p, return_inverse=True)
     positive = np.bincount(at, weights * event, len(level))[::-1].cumsum()
@@ -111,7 +111,7 @@ def _variance(values: Floats, weights: Floats) -> float:
 @one_thread()
 def average_precision(p: Floats, event: Floats, weights: Floats) -> float:
     """Return the mean precision over the events, each at its own threshold."""
-    _, positive, negative = _found_from_each(p, event, weights)
+    _, positive, negative = _weights_from_each(p, event, weights)
     steps = np.diff(positive / positive[-1], prepend=0.0)
     return float(steps @ (positive / (positive + negative)))
 
@@ -133,13 +133,13 @@ def bootstrapped_precision(
     """
     rng = np.random.default_rng(seed)
     drawn_apart = _units_drawn_apart(event, groups)
-    found = np.empty(samples)
+    precision = np.empty(samples)
     for s in range(samples):
         end_if_stopped()
         rows = np.concatenate([units.drawn(rng) for units in drawn_apart])
-        found[s] = average_precision(p[rows], event[rows], weights[rows])
+        precision[s] = average_precision(p[rows], event[rows], weights[rows])
     own = average_precision(p, event, weights)
-    return _within_0_and_1(own, float(found.std(ddof=1)), normal_or_t(level, groups))
+    return _within_0_and_1(own, float(precision.std(ddof=1)), normal_or_t(level, groups))
 
 
 class _Units(NamedTuple):
@@ -178,7 +178,7 @@ def net_benefit(p: Floats, event: Floats, weights: Floats, thresholds: Floats) -
     share = weights / weights.sum()
     odds = thresholds / (1 - thresholds)
     acted = p[:, None] >= thresholds
-    found, alarms = (share * event) @ acted, (share * (1 - event)) @ acted
+    hits, alarms = (share * event) @ acted, (share * (1 - event)) @ acted
     rate = float(share @ event)
-    columns = {"threshold": thresholds, "benefit": found - odds * alarms}
+    columns = {"threshold": thresholds, "benefit": hits - odds * alarms}
     return pd.DataFrame(columns | {"all": rate - odds * (1 - rate)})

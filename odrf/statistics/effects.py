@@ -72,8 +72,8 @@ def function_of_estimates(hypothesis: str, estimate: Floats) -> tuple[float, Flo
     trees = [_parsed(side, hypothesis) for side in sides]
 
     def value(at: NDArray[np.complex128]) -> complex:
-        found = [_value(tree, at, hypothesis) for tree in trees]
-        return found[0] - (found[1] if len(found) > 1 else 0.0)
+        values = [_value(tree, at, hypothesis) for tree in trees]
+        return values[0] - (values[1] if len(values) > 1 else 0.0)
 
     at = estimate.astype(np.complex128)
     here = value(at)

@@ -263,10 +263,10 @@ def _covariances(
     forest: Forest, X: Matrix, centred: Floats, trees: Integers, n_jobs: int
 ) -> Floats:
     """Return the covariance of the response with each of the `trees`: (B,), 0 for the others."""
-    found = np.zeros(forest.n_trees)
+    covariance = np.zeros(forest.n_trees)
     for b, leaf in leaves_by_tree(forest, X, n_jobs, trees):
-        found[b] = np.vdot(centred, forest.value[leaf])
-    return found
+        covariance[b] = np.vdot(centred, forest.value[leaf])
+    return covariance
 
 
 def _predictors_used(forest: Forest, first: Integers) -> NDArray[np.bool_]:
@@ -363,15 +363,15 @@ def out_of_bag_importance(
     NeurIPS). These have not chosen the split: of one that is unrelated to the response it is 0 on
     average, whatever the number of values of its predictors.
     """
-    unseen, weights = draws.all_unseen() & (draws.weights > 0), draws.weights
+    out_of_bag, weights = draws.all_unseen() & (draws.weights > 0), draws.weights
     K = forest.value.shape[1]
     target = y[:, None] if K == 1 else np.eye(K)[y.astype(np.int64)]
     centred = weights[:, None] * (target - np.average(target, axis=0, weights=weights))
-    n_used = int(unseen.any(axis=1).sum())
+    n_used = int(out_of_bag.any(axis=1).sum())
 
     def evaluated() -> Iterator[tuple[NDArray[np.int32], Floats]]:
         for b, leaf in leaves_by_tree(forest, X, draws.n_jobs):
-            rows = np.flatnonzero(unseen[b])
+            rows = np.flatnonzero(out_of_bag[b])
             advance()  # before the last tree is returned: no other one is requested
             yield leaf[rows], centred[rows] / weights[rows].sum()
 

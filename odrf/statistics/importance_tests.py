@@ -111,9 +111,9 @@ def knockoff_values(W: Floats) -> Floats:
 def knockoff_threshold(W: Floats, fdr: float) -> float:
     """Return the smallest t > 0 with a rate, as in `knockoff_values`, of at most `fdr`, or ∞."""
     for t in np.unique(np.abs(W[W != 0])):
-        found = (t <= W).sum()
+        selected = (t <= W).sum()
         # as in `knockoff_values`: a product with fdr would be rounded in another way
-        if found and (1 + (-t >= W).sum()) / found <= fdr:
+        if selected and (1 + (-t >= W).sum()) / selected <= fdr:
             return float(t)
     return float("inf")
 

@@ -102,8 +102,8 @@ def _row_of(of_row: Integers | None, units: Integers) -> Integers:
     """Return the first row of each of the units."""
     if of_row is None:
         return units
-    found, first = np.unique(of_row, return_index=True)
-    return first[np.searchsorted(found, units)]
+    unit, first = np.unique(of_row, return_index=True)
+    return first[np.searchsorted(unit, units)]
 
 
 def _stratum(begin: int, end: int, n: int, missed: list[float], factor: float) -> Stratum:
@@ -275,14 +275,14 @@ class RowsOfTrees(NamedTuple):
     """The units `out_of_bag` (B, u) of trees of `kinds` (B,), the same for all predicted rows."""
 
     kinds: Integers
-    unseen: Mask
+    out_of_bag: Mask
     strata: list[Stratum]
     pairs: list[list[tuple[Integers, Integers, float]]]
 
     @property
     def n(self) -> int:
         """The number of training rows, or groups of them, that trees draw."""
-        return self.unseen.shape[1]
+        return self.out_of_bag.shape[1]
 
 
 def rows_of_trees(kinds: Integers, draws: Draws, of_others: bool = False) -> RowsOfTrees:
@@ -314,7 +314,7 @@ def jackknife_sums(deviation: Floats, rows: RowsOfTrees, products: Products) -> 
             end_if_stopped()
             # deviations of a kind add up to 0: the indicators need not be centred
             here = slice(stratum.begin + block.start, stratum.begin + block.stop)
-            influence = (scaled.T @ rows.unseen[:, here].astype(np.float64)).T
+            influence = (scaled.T @ rows.out_of_bag[:, here].astype(np.float64)).T
             raw += products(influence, influence)
         for first, second, covariance in pairs:
             bias += covariance * products(scaled[first], scaled[second])

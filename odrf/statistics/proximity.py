@@ -72,13 +72,13 @@ def product(first: Sparse, second: Sparse) -> Sparse:
     return scipy.sparse.csr_array(first @ second)
 
 
-def shared_out_of_bag(indicators: Sparse, unseen: NDArray[np.bool_]) -> Sparse:
+def shared_out_of_bag(indicators: Sparse, out_of_bag: NDArray[np.bool_]) -> Sparse:
     """Return the share (n, n) of the trees that drew neither row in which both are in one leaf.
 
     `indicators` (n, nodes) are of the trees that did not draw the row, `out_of_bag` (B, n).
     """
     both = product(indicators, scipy.sparse.csr_array(indicators.T))
-    missed = unseen.T.astype(np.float32)
+    missed = out_of_bag.T.astype(np.float32)
     for block in row_blocks(len(missed), ROWS):
         end_if_stopped()
         begin, end = both.indptr[block.start], both.indptr[block.stop]

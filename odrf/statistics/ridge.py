@@ -125,8 +125,8 @@ def _with_rows_left_out(
     intercept = of_one @ Y / of_one.sum()
     coef = inverse_times(Y - intercept)
     diagonal = np.diagonal(lower) - of_one**2 / of_one.sum()
-    found = KernelRidge(choice.kernel, width, choice.penalty, coef, intercept)
-    return found, Y - coef / diagonal[:, None]
+    ridge = KernelRidge(choice.kernel, width, choice.penalty, coef, intercept)
+    return ridge, Y - coef / diagonal[:, None]
 
 
 def _width_and_noisy_kernel(
@@ -139,16 +139,16 @@ def _width_and_noisy_kernel(
     return width, K
 
 
-def kernel_values(found: KernelRidge, points: Floats, new: Floats) -> Floats:
+def kernel_values(ridge: KernelRidge, points: Floats, new: Floats) -> Floats:
     """Return the predictions (m, K) of new rows (m, p); `points` (n, p) were fitted on."""
-    out = np.empty((len(new), len(found.intercept)))
+    out = np.empty((len(new), len(ridge.intercept)))
     for begin in range(0, len(new), BLOCK):
         rows = slice(begin, begin + BLOCK)
         distance = scipy.spatial.distance.cdist(new[rows], points)
-        K = KERNELS[found.kernel](distance / found.width)
-        for k, coef in enumerate(found.coef.T):
+        K = KERNELS[ridge.kernel](distance / ridge.width)
+        for k, coef in enumerate(ridge.coef.T):
             # not by BLAS, which would round a row alone in another way than the row among others
-            out[rows, k] = found.intercept[k] + (K * coef).sum(axis=1)
+            out[rows, k] = ridge.intercept[k] + (K * coef).sum(axis=1)
     return out
 
 
@@ -204,12 +204,14 @@ def oblique_kernel_ridge(
     with one_thread():
         rows = points, Y, weights
         folds = range(len(importance) - 1)
-        found = [list(_directions(*_taken(rows, fold != f), first, importance[f])) for f in folds]
-        tried, choice = _best(rows, fold, found)
+        candidates = [
+            list(_directions(*_taken(rows, fold != f), first, importance[f])) for f in folds
+        ]
+        tried, choice = _best(rows, fold, candidates)
         left_out = np.empty(Y.shape)
         for f in folds:
             (x, y, w), held = _taken(rows, fold != f), fold == f
-            T = found[f][tried]
+            T = candidates[f][tried]
             z = along(x, T)
             ridge = regression(z, y, w, choice)
             left_out[held] = kernel_values(ridge, z, along(points[held], T))
@@ -237,14 +239,16 @@ def _taken(rows: _Rows, which: NDArray[np.bool_]) -> _Rows:
     return points[which], Y[which], weights[which]
 
 
-def _best(rows: _Rows, fold: NDArray[np.int64], found: list[list[Floats]]) -> tuple[int, Choice]:
+def _best(
+    rows: _Rows, fold: NDArray[np.int64], candidates: list[list[Floats]]
+) -> tuple[int, Choice]:
     """Return which of the directions, and of the choices, have the smallest error of held rows."""
     points, Y, weights = (array[:ROWS_TO_CHOOSE_DIRECTIONS] for array in rows)
     fold = fold[:ROWS_TO_CHOOSE_DIRECTIONS]
     total: dict[tuple[int, Choice], float] = {}
-    for f in range(len(found)):
+    for f in range(len(candidates)):
         held = np.where(fold == f, weights, 0.0)
-        for tried, T in enumerate(found[f]):
+        for tried, T in enumerate(candidates[f]):
             for choice, losses in losses_of_choices(along(points, T), Y, weights):
                 total[tried, choice] = total.get((tried, choice), 0.0) + float(held @ losses)
     return min(total, key=lambda key: (total[key], key))

@@ -46,7 +46,7 @@ def sizes_to_try(n_trees: int) -> list[int]:
 
 def of_classes(
     predicted: Integers,
-    unseen: Mask,
+    out_of_bag: Mask,
     y: Integers,
     weights: Floats,
     n_classes: int,
@@ -60,9 +60,9 @@ def of_classes(
     votes, rows = np.zeros((n, n_classes)), np.arange(n)
     for size in sizes:
         for b in range(done, size):
-            votes[rows[unseen[:, b]], predicted[unseen[:, b], b]] += 1
+            votes[rows[out_of_bag[:, b]], predicted[out_of_bag[:, b], b]] += 1
         done = size
-        if not unseen[:, :size].any():
+        if not out_of_bag[:, :size].any():
             strengths.append(_unknown(size))
             continue
         number = votes.sum(axis=1)
@@ -75,7 +75,8 @@ def of_classes(
         rival[known] = others.argmax(axis=1)
         margin = share[position, true] - others.max(axis=1)
         deviations = [
-            _margin_deviation(predicted[:, b], unseen[:, b], y, weights, rival) for b in range(size)
+            _margin_deviation(predicted[:, b], out_of_bag[:, b], y, weights, rival)
+            for b in range(size)
         ]
         strength = float(np.average(margin, weights=mass))
         matters = share[position, true] + others.max(axis=1)
@@ -103,14 +104,14 @@ def _unknown(size: int) -> Strength:
 
 
 def _margin_deviation(
-    predicted: Integers, unseen: Mask, y: Integers, weights: Floats, rival: Integers
+    predicted: Integers, out_of_bag: Mask, y: Integers, weights: Floats, rival: Integers
 ) -> float:
     """Return the deviation of a tree's margin: 1 for the class, -1 for the rival, else 0."""
-    if not unseen.any():
+    if not out_of_bag.any():
         return np.nan
-    mass = weights[unseen]
-    right = np.average(predicted[unseen] == y[unseen], weights=mass)
-    wrong = np.average(predicted[unseen] == rival[unseen], weights=mass)
+    mass = weights[out_of_bag]
+    right = np.average(predicted[out_of_bag] == y[out_of_bag], weights=mass)
+    wrong = np.average(predicted[out_of_bag] == rival[out_of_bag], weights=mass)
     return float(np.sqrt(right + wrong - (right - wrong) ** 2))
 
 
@@ -130,14 +131,14 @@ def _mean_covariance(margin: Floats, matters: Floats, number: Floats, weights: F
 
 @one_thread()
 def of_numbers(
-    residual: Floats, unseen: Mask, weights: Floats, sizes: Sequence[int]
+    residual: Floats, out_of_bag: Mask, weights: Floats, sizes: Sequence[int]
 ) -> list[Strength]:
     """Return tree error and correlation of the first trees, for each of the `sizes`, rising.
 
     `residual` (n, B) is response minus prediction of each tree, `out_of_bag` (n, B).
     """
-    counted, there = np.where(unseen, residual, 0.0), unseen.astype(np.float64)
-    totals, numbers = np.cumsum(counted, axis=1), np.cumsum(unseen, axis=1)
+    counted, there = np.where(out_of_bag, residual, 0.0), out_of_bag.astype(np.float64)
+    totals, numbers = np.cumsum(counted, axis=1), np.cumsum(out_of_bag, axis=1)
     mass = weights[:, None]
     with np.errstate(invalid="ignore"):
         # of each tree (on the diagonal) and each pair of trees: NaN if no row is out of bag
@@ -145,7 +146,7 @@ def of_numbers(
     squares = np.diag(products)
     strengths = []
     for size in sizes:
-        if not unseen[:, :size].any():
+        if not out_of_bag[:, :size].any():
             strengths.append(_unknown(size))
             continue
         pairs = products[:size, :size][~np.eye(size, dtype=bool)]

@@ -167,8 +167,8 @@ def conclusion(fit: FitProperties) -> str:
         obstacles.insert(
             0, (f"No result of [Z] or [P] applies: {scale}", ['split_scale="response"'])
         )
-    found = _of_honest(fit) if fit.honest else _of_zhan(fit)
-    against = [f"{c.statement} ({c.quantity})" for c in found if c.status == CONTRADICTED]
+    conditions = _of_honest(fit) if fit.honest else _of_zhan(fit)
+    against = [f"{c.statement} ({c.quantity})" for c in conditions if c.status == CONTRADICTED]
     data = f"the data contradict a condition: {_listed(against)}" if against else ""
     if obstacles:
         reasons, ways = zip(*obstacles, strict=True)
@@ -176,13 +176,13 @@ def conclusion(fit: FitProperties) -> str:
         way = f"; {_listed(words)} would do" if all(ways) and not data else ""
         return f"{'; '.join(filter(None, [*reasons, data]))}{way}."
     name, where, rest = (HONEST, "", "") if fit.honest else _covering(fit)
-    conditional = f"{where}{_conditionally(fit, found)}"
+    conditional = f"{where}{_conditionally(fit, conditions)}"
     if data:
         return f"No conclusion: by {name} it is consistent{conditional}{rest}, but {data}."
     return f"Consistent{conditional}, by {name}{rest}."
 
 
-def _conditionally(fit: FitProperties, found: list[Condition]) -> str:
+def _conditionally(fit: FitProperties, conditions: list[Condition]) -> str:
     """Return what must be true for a theorem to hold for the fit, from "if" on."""
     needed = [] if fit.classes else ["Y is sub-Gaussian"]
     if fit.honest:
@@ -191,7 +191,7 @@ def _conditionally(fit: FitProperties, found: list[Condition]) -> str:
             "the density of x is bounded away from 0 and infinity",
             "both sides of a split keep a share of its rows",
         ]
-    if any(each.status == DIFFERS for each in found):
+    if any(each.status == DIFFERS for each in conditions):
         needed.append("what differs does no harm")
     if not fit.honest and _by_labels(fit):
         needed.append("it holds for the error rate as for squared error")
@@ -368,7 +368,7 @@ def _of_zhan(fit: FitProperties) -> list[Condition]:
     name = _theorem(fit)
     lines = [
         ("subsets of any size", *_subsets(fit)),
-        ("best direction is found", *_found(fit)),
+        ("best direction is found", *_direction(fit)),
         ("best cut of a direction", *_cuts(fit)),
         ("splits until t_n leaves", *_grown(fit)),
         (
@@ -411,7 +411,7 @@ def _subsets(fit: FitProperties) -> tuple[str, str]:
     return size, DIFFERS if drawn else _status(random)
 
 
-def _found(fit: FitProperties) -> tuple[str, str]:
+def _direction(fit: FitProperties) -> tuple[str, str]:
     if fit.family:
         return "the best of those drawn", FAILS
     single = fit.subset_size == 1 or fit.P == 1

@@ -160,7 +160,7 @@ class ArchiveWriter:
         digest.update(self._file.read())
         first, entries = self._at, b"".join(map(directory_entry, self._members))
         digest.update(entries)
-        said: dict[str, Any] = {
+        description: dict[str, Any] = {
             "what": "odrf fit",
             "format": FORMAT,
             "version": self._version,
@@ -173,12 +173,12 @@ class ArchiveWriter:
             "bytes": first + len(entries) + len(_end(b"", first, 0, 0)),
             "rest": _check(digest),
         }
-        about = _about_text(said)
+        about = _about_text(description)
         self._file.seek(first)
         self._file.write(entries + _end(about, first, len(entries), len(self._members) + 1))
         self._file.seek(0)
         self._file.write(local_header(_about_member(about)) + about)
-        return memory <= _most_memory(said["bytes"])
+        return memory <= _most_memory(description["bytes"])
 
 
 class ArchiveReader:
@@ -198,24 +198,26 @@ class ArchiveReader:
         name = ABOUT.encode()
         if not head.startswith(start[:4]) or head[30 : 30 + len(name)] != name:
             raise NotAFit
-        said = _said(head[len(start) :])
+        description = _description(head[len(start) :])
         if (
-            said is None
+            description is None
             or head != local_header(_about_member(head[len(start) :])) + head[len(start) :]
         ):
             raise damaged()
-        if said["format"] != FORMAT:
+        if description["format"] != FORMAT:
             raise InputError(
-                f"odrf {said['version']} wrote it in a form that this version, {__version__}, does "
-                "not know: install a later version"
+                f"odrf {description['version']} wrote it in a form that this version, "
+                f"{__version__}, does not know: install a later version"
             )
-        if said["bytes"] != self._size:
+        if description["bytes"] != self._size:
             raise damaged()
-        self.version, self.memory = said["version"], said["memory"]
+        self.version, self.memory = description["version"], description["memory"]
         if self.memory > _most_memory(self._size):
             raise InputError("it says that it takes far more memory than a file of its size can")
-        self._part = Part(CONTENT, said["at"], said["stored"], said["size"], "")
-        self._check_rest(said, head[len(start) :])
+        self._part = Part(
+            CONTENT, description["at"], description["stored"], description["size"], ""
+        )
+        self._check_rest(description, head[len(start) :])
 
     def content(self) -> bytes:
         """Return the JSON of the fit."""
@@ -252,30 +254,30 @@ class ArchiveReader:
         if unpacker is not None and not unpacker.is_complete():
             raise damaged()
 
-    def _check_rest(self, said: dict[str, Any], about: bytes) -> None:
+    def _check_rest(self, description: dict[str, Any], about: bytes) -> None:
         """Check the rest of the file: the list of contents, and the list of members."""
-        first, digest = said["directory"], hashlib.sha256()
-        end = self._size - len(_end(about, first, 0, said["members"]))
-        if not 0 <= said["at"] <= first <= end:
+        first, digest = description["directory"], hashlib.sha256()
+        end = self._size - len(_end(about, first, 0, description["members"]))
+        if not 0 <= description["at"] <= first <= end:
             raise damaged()
-        for at in range(said["at"], end, CHUNK):
+        for at in range(description["at"], end, CHUNK):
             digest.update(self._bytes(at, min(CHUNK, end - at)))
-        rest = _end(about, first, end - first, said["members"])
-        if _check(digest) != said["rest"] or self._bytes(end, self._size - end) != rest:
+        rest = _end(about, first, end - first, description["members"])
+        if _check(digest) != description["rest"] or self._bytes(end, self._size - end) != rest:
             raise damaged()
 
     def _bytes(self, at: int, count: int) -> bytes:
         with self._lock:
             self._file.seek(at)
-            found = self._file.read(count)
-        while len(found) < count:  # more than the system reads at once, or a file cut short
+            content = self._file.read(count)
+        while len(content) < count:  # more than the system reads at once, or a file cut short
             with self._lock:
-                self._file.seek(at + len(found))
-                more = self._file.read(count - len(found))
+                self._file.seek(at + len(content))
+                more = self._file.read(count - len(content))
             if not more:
                 raise damaged()
-            found += more
-        return found
+            content += more
+        return content
 
 
 class _Unpacked:
@@ -317,25 +319,27 @@ def _most_memory(size: int) -> int:
     return MOST_RATIO * size + LITTLE
 
 
-def _about_text(said: dict[str, Any]) -> bytes:
+def _about_text(description: dict[str, Any]) -> bytes:
     """Return the first member: JSON that ends with its own checksum, and spaces."""
-    text = json.dumps(said)[:-1]
+    text = json.dumps(description)[:-1]
     text += f', "check": "{_check(hashlib.sha256(text.encode()))}"}}'
     return text.encode().ljust(ABOUT_SIZE - 1) + b"\n"
 
 
-def _said(about: bytes) -> dict[str, Any] | None:
+def _description(about: bytes) -> dict[str, Any] | None:
     """Return the content of the first member; None if it is not as it was written."""
     try:
-        said = json.loads(about)
-        said.pop("check")
-        whole = _about_text(said) == about
+        description = json.loads(about)
+        description.pop("check")
+        whole = _about_text(description) == about
         numbers = ("format", "memory", "at", "stored", "size", "directory", "members", "bytes")
-        whole &= all(type(said[name]) is int and 0 <= said[name] < 2**62 for name in numbers)
-        whole &= all(type(said[name]) is str for name in ("version", "rest"))
+        whole &= all(
+            type(description[name]) is int and 0 <= description[name] < 2**62 for name in numbers
+        )
+        whole &= all(type(description[name]) is str for name in ("version", "rest"))
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
         return None
-    return said if whole else None
+    return description if whole else None
 
 
 def _about_member(about: bytes) -> Member:

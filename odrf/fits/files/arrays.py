@@ -69,15 +69,15 @@ class ArrayForm:
 
     def as_json(self) -> dict[str, Any]:
         """Return its description in the file."""
-        said: dict[str, Any] = {"dtype": self.dtype, "shape": list(self.shape), "kept": self.kept}
+        fields: dict[str, Any] = {"dtype": self.dtype, "shape": list(self.shape), "kept": self.kept}
         marks = {"steps": self.steps, "apart": self.apart, "fortran": self.fortran}
-        return said | {name: True for name, mark in marks.items() if mark}
+        return fields | {name: True for name, mark in marks.items() if mark}
 
     @classmethod
-    def of_json(cls, said: dict[str, Any]) -> ArrayForm:
+    def of_json(cls, fields: dict[str, Any]) -> ArrayForm:
         """Return the form that a file describes; raise `InputError` if there is no such form."""
-        dtype, shape, kept = said["dtype"], said["shape"], said["kept"]
-        marks = [said.get(name, False) for name in ("steps", "apart", "fortran")]
+        dtype, shape, kept = fields["dtype"], fields["shape"], fields["kept"]
+        marks = [fields.get(name, False) for name in ("steps", "apart", "fortran")]
         known = all(type(name) is str and KNOWN_DTYPE.fullmatch(name) for name in (dtype, kept))
         sizes = type(shape) is list and len(shape) <= 8
         sizes = sizes and all(type(size) is int and 0 <= size < 2**48 for size in shape)

@@ -177,13 +177,13 @@ class FitReader:
 
     def read(self) -> tuple[str, Any]:
         """Return the name of the kind of results, and the fit; `InputError` for any fault."""
-        said = self._json(self._archive.content())
-        for part in said["parts"]:
+        content = self._json(self._archive.content())
+        for part in content["parts"]:
             self._built.append(self._build(dict(part)))
-        fit = self._value(said["fit"])
+        fit = self._value(content["fit"])
         if not self.absent and not isinstance(fit, SAVED):
             raise damaged()
-        return said["result"], fit
+        return content["result"], fit
 
     def _take(self, memory: int) -> None:
         """Count memory that is needed; raise `InputError` if it is more than the file declares."""
@@ -195,14 +195,14 @@ class FitReader:
         self._take(cost_of_json(content))
         return json.loads(content)
 
-    def _value(self, said: Any) -> Any:
+    def _value(self, value: Any) -> Any:
         """Return the value of this JSON."""
-        kind = type(said)
+        kind = type(value)
         if kind in AS_THEY_ARE or kind is float:
-            return said
+            return value
         if kind is list:
-            return tuple(self._value(one) for one in said)
-        ((name, content),) = said.items()
+            return tuple(self._value(one) for one in value)
+        ((name, content),) = value.items()
         if name == "part":
             return self._part(content)
         if name == "dict":
@@ -237,7 +237,7 @@ class FitReader:
             return self._forest_later(CLASSES[kind], part)
         if kind == "TrainingData":
             return self._object(TrainingData, self._rows(part))
-        values = {name: self._value(said) for name, said in part.items()}
+        values = {name: self._value(value) for name, value in part.items()}
         if kind in BUILDERS:
             built = BUILDERS[kind](**values)
             self._take(cost_of_built(built))
@@ -256,7 +256,7 @@ class FitReader:
     def _rows(self, part: dict[str, Any]) -> dict[str, Any]:
         """Return the fields of training rows with their matrix in one piece."""
         X = self._matrix(*(part.pop(name) for name in ("is_whole", "whole", "others")))
-        values = {name: self._value(said) for name, said in part.items()}
+        values = {name: self._value(value) for name, value in part.items()}
         return values | {"X": with_layout(X, values["X"])}
 
     def _matrix(self, is_whole: Any, whole: Any, others: Any) -> NDArray[np.float32]:
@@ -273,10 +273,10 @@ class FitReader:
         X[of_whole] = self._once(whole)
         return X
 
-    def _once(self, said: Any) -> NDArray:
+    def _once(self, value: Any) -> NDArray:
         """Return an array that nothing else refers to."""
-        unread = self._unread(said)
-        array: NDArray = self._value(said) if unread is None else unread.read()
+        unread = self._unread(value)
+        array: NDArray = self._value(value) if unread is None else unread.read()
         return array
 
     def _object(self, kind: type, values: dict[str, Any]) -> Any:
@@ -331,8 +331,8 @@ class FitReader:
         if "values" in part:
             self._take(8 * len(part["values"]))
             few = np.empty(len(part["values"]), dtype=object)
-            for i, said in enumerate(part["values"]):
-                few[i] = self._value(said)
+            for i, value in enumerate(part["values"]):
+                few[i] = self._value(value)
             return few.reshape(shape)
         content = self._archive.read(_place(part, _whole(part["size"])))
         self._take(cost_of_json(content))
@@ -347,21 +347,21 @@ class FitReader:
         return values[codes].reshape(shape)
 
     def _is_large(self, part: dict[str, Any]) -> bool:
-        unread = [self._unread(said) for said in part.values()]
+        unread = [self._unread(value) for value in part.values()]
         return sum(array.form.memory for array in unread if array is not None) > LARGE
 
-    def _unread(self, said: Any) -> UnreadArray | None:
+    def _unread(self, value: Any) -> UnreadArray | None:
         """Return the array that a field refers to if it has not been read."""
-        number: Any = said.get("part") if isinstance(said, dict) else None
+        number: Any = value.get("part") if isinstance(value, dict) else None
         known = type(number) is int and 0 <= number < len(self._built)
         built = self._built[number] if known else None
         return built if isinstance(built, UnreadArray) else None
 
     def _forest_later(self, kind: Any, part: dict[str, Any]) -> Any:
         """Return trees whose arrays are read when one of them is needed."""
-        unread = {name: self._unread(said) for name, said in part.items()}
+        unread = {name: self._unread(value) for name, value in part.items()}
         later = {name: array for name, array in unread.items() if array is not None}
-        known = {name: self._value(said) for name, said in part.items() if name not in later}
+        known = {name: self._value(value) for name, value in part.items() if name not in later}
 
         def read(trees: Any) -> None:
             with errors_naming(self._archive.path, self._archive.version):

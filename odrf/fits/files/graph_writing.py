@@ -55,8 +55,8 @@ class FitWriter:
 
     def write(self, result: str, fit: Any) -> bool:
         """Write the fit of a kind of results; return whether a reader accepts its size."""
-        said = {"result": result, "fit": self._value(fit, "fit"), "parts": self._parts}
-        text = json.dumps(said, separators=(",", ":"))
+        whole = {"result": result, "fit": self._value(fit, "fit"), "parts": self._parts}
+        text = json.dumps(whole, separators=(",", ":"))
         content = text.replace('},{"is":', '},\n{"is":').encode()
         return self.archive.finish(content, self._memory + cost_of_json(content))
 
@@ -98,9 +98,9 @@ class FitWriter:
             return {"is": "LongDouble"} | {key: self._value(v, name) for key, v in fields.items()}
         if isinstance(value, np.ndarray):
             return self._of_array(value, name)
-        found = pandas_as_fields(value)
-        if found is not None:
-            kind, fields = found
+        of_pandas = pandas_as_fields(value)
+        if of_pandas is not None:
+            kind, fields = of_pandas
             self._memory += cost_of_built(value)
         elif isinstance(value, Evaluation):
             kind, fields = "Evaluation", self._evaluation(value)
@@ -194,8 +194,8 @@ class FitWriter:
         if array.size > 1 and dtype.kind in "biuf" and dtype.itemsize <= 8:
             flat = np.ravel(array)
             if (flat == flat[0]).all() and not (dtype.kind == "f" and flat[0] == 0):
-                said = {"dtype": dtype.str, "shape": list(array.shape)}
-                return said | {"every": self._value(flat[0].item(), "")}
+                form = {"dtype": dtype.str, "shape": list(array.shape)}
+                return form | {"every": self._value(flat[0].item(), "")}
         if array.size > FEW_NUMBERS or dtype.kind not in "biuf" or dtype.itemsize > 8:
             return None
         flat = np.ravel(array)

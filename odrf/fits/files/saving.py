@@ -122,14 +122,14 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _say_what_load_needs(
-    path: str | PathLike[str], given: dict[str, None], untrusted: dict[str, None]
+    path: str | PathLike[str], functions: dict[str, None], untrusted: dict[str, None]
 ) -> None:
     words = []
-    if given:
-        words.append(f"{names_listed(given)} of your own, which the file does not hold")
+    if functions:
+        words.append(f"{names_listed(functions)} of your own, which the file does not hold")
     if untrusted:
         words.append(f"{names_listed(untrusted)}, which load() does not trust unless you say so")
-    options = [f"functions={as_mapping(given)}"] * bool(given)
+    options = [f"functions={as_mapping(functions)}"] * bool(functions)
     options += ["trusted=True"] * bool(untrusted)
     if words:
         warn_user(

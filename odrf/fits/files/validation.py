@@ -522,11 +522,11 @@ def require_trusted_formula(design: Design) -> None:
     evaluations = [each for each in (design.response.evaluation, *variables) if each is not None]
     columns = [*design.schema.columns, *design.response.columns]
     formula = _read(design.formula, columns)
-    given = {name for evaluation in evaluations for name in evaluation.given}
+    functions = {name for evaluation in evaluations for name in evaluation.given}
     for atom in (formula.response, *(atom for term in formula.terms for atom in term)):
         if not isinstance(atom, Expression) or _is_checked(atom, evaluations):
             continue
-        part = untrusted_part(atom.code, columns, {}, given)
+        part = untrusted_part(atom.code, columns, {}, functions)
         if part is not None:
             raise InputError(
                 f"{atom.name!r} in its formula uses {part!r}, {UNTRUSTED}, and is none of its "

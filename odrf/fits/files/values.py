@@ -115,8 +115,8 @@ def zone_of_json(zone: Any) -> datetime.tzinfo | None:
 
 def pandas_zone(zone: Any) -> datetime.tzinfo | None:
     """Return the time zone as pandas makes it of a name, which depends on its version."""
-    found = zone_of_json(zone)
-    return pd.DatetimeTZDtype(tz=zone).tz if type(zone) is str else found
+    of_python = zone_of_json(zone)
+    return pd.DatetimeTZDtype(tz=zone).tz if type(zone) is str else of_python
 
 
 def _timestamp(ticks: int, unit: str, zone: Any) -> pd.Timestamp:

@@ -50,7 +50,7 @@ class PredictedRows:
 
     fit: SurvivalFit
     X: Matrix
-    unseen: Mask | None = None
+    out_of_bag: Mask | None = None
 
     def ranks(self, times: Floats) -> Integers:
         """Return how many event times are not later than each of the `times`."""
@@ -68,7 +68,7 @@ class PredictedRows:
         fit = self.fit
         return mean_curves(
             fit.forest, fit.curves, self.X, self.ranks(times), survival, fit.control.n_jobs,
-            EVERY_ROW if self.unseen is None else self.unseen, advance,
+            EVERY_ROW if self.out_of_bag is None else self.out_of_bag, advance,
         )  # fmt: skip
 
     def risk(self) -> Floats:
@@ -84,12 +84,14 @@ class PredictedRows:
         """Return the means (n, K) over the trees of K numbers (m,) of the nodes."""
         fit, n = self.fit, self.X.shape[1]
         forest = replace(fit.forest, value=np.column_stack(values))
-        if self.unseen is None:
+        if self.out_of_bag is None:
             return predict(forest, self.X, fit.control.n_jobs)
-        found = OutOfBag(np.zeros((n, len(values))), np.zeros(n, dtype=np.int64), np.empty(0))
+        out_of_bag = OutOfBag(np.zeros((n, len(values))), np.zeros(n, dtype=np.int64), np.empty(0))
         ones = np.ones(n)
-        predict_out_of_bag(forest, self.X, ones, ones, self.unseen, fit.control.n_jobs, found)
-        return found.value
+        predict_out_of_bag(
+            forest, self.X, ones, ones, self.out_of_bag, fit.control.n_jobs, out_of_bag
+        )
+        return out_of_bag.value
 
     def quantiles(
         self, shares: Sequence[float], advance: Callable[[int], object] = lambda n: None
@@ -102,13 +104,13 @@ class PredictedRows:
             mask[block] = True
             part = PredictedRows(
                 self.fit, with_rows(self.X, mask),
-                None if self.unseen is None else self.unseen[:, block],
+                None if self.out_of_bag is None else self.out_of_bag[:, block],
             )  # fmt: skip
             survival = part.survival(times, advance)
             for g, share in enumerate(shares):
                 reached = survival <= 1.0 - share + ROUNDING
-                found = times[reached.argmax(axis=1)]
-                out[block, g] = np.where(reached.any(axis=1), found, np.inf)
+                first = times[reached.argmax(axis=1)]
+                out[block, g] = np.where(reached.any(axis=1), first, np.inf)
                 out[block, g][np.isnan(survival[:, 0])] = np.nan
         return out
 
@@ -124,7 +126,7 @@ def incidences(
     fit = rows.fit
     return mean_incidences(
         fit.forest, fit.curves, rows.X, rows.ranks(times), causes, fit.control.n_jobs,
-        EVERY_ROW if rows.unseen is None else rows.unseen, advance,
+        EVERY_ROW if rows.out_of_bag is None else rows.out_of_bag, advance,
     )  # fmt: skip
 
 
@@ -132,8 +134,8 @@ def times_lost(rows: PredictedRows, horizons: Floats, causes: Integers) -> Float
     """Return the time (n, K, G) that is lost by each cause, from 0, up to each horizon."""
     curves, times = rows.fit.curves, rows.fit.event_times
     values = [time_lost_at(curves, k, times, tau) for k in causes.tolist() for tau in horizons]
-    found = rows.means(values)
-    return found.reshape(len(found), len(causes), len(horizons))
+    means = rows.means(values)
+    return means.reshape(len(means), len(causes), len(horizons))
 
 
 # Predicted curves of rows by their scores, and numbers of them.
@@ -199,7 +201,7 @@ QUARTILES = (0.25, 0.5, 0.75)
 
 def predict_survival(
     rows: RowsToPredict,
-    unseen: Mask | None,
+    out_of_bag: Mask | None,
     type: str,
     times: Any,
     shares: Any,
@@ -213,7 +215,7 @@ def predict_survival(
     causes = cause_numbers(cause, fit.design.response.causes)
     if type == LEAF:
         return leaf_frame(fit, rows)
-    predicted = PredictedRows(fit, rows.X, unseen)
+    predicted = PredictedRows(fit, rows.X, out_of_bag)
     if type == RISK and cause is not None:
         return _series(times_lost(predicted, fit.event_times[-1:], causes)[:, 0, 0], rows, RISK)
     if type in OF_CAUSES:
@@ -237,8 +239,8 @@ def curves_as_asked(
         if type == "time":
             return _series(predicted.quantiles([0.5], bar.update)[:, 0], rows, "time")
         if type == QUANTILE:
-            asked = _checked_shares(shares)
-            return _frame(predicted.quantiles(asked.tolist(), bar.update), rows, asked, "share")
+            levels = _checked_shares(shares)
+            return _frame(predicted.quantiles(levels.tolist(), bar.update), rows, levels, "share")
         at = _times_of_type(type, times, event_times)
         if not isinstance(predicted, PredictedScores) or not predicted.follow_a_law:
             warn_of_later_times(at, rows.fit)
@@ -284,9 +286,9 @@ def _times_of_type(type: str, times: Any, event_times: Floats) -> Floats:
 def _in_order(values_at: Callable[[Floats], Floats], at: Floats) -> Floats:
     """Return values (n, …, G) at times (G,) of any order, from a function of ascending times."""
     order = np.argsort(at, kind="stable")
-    found = values_at(at[order])
-    values = np.empty_like(found)
-    values[..., order] = found
+    ascending = values_at(at[order])
+    values = np.empty_like(ascending)
+    values[..., order] = ascending
     return values
 
 
@@ -321,13 +323,13 @@ def warn_of_later_times(at: Floats, fit: AnyFit) -> None:
 def _checked_shares(shares: Any) -> Floats:
     if shares is None:
         return np.array(QUARTILES)
-    asked = [shares] if is_number(shares) else shares
-    listed = is_list(asked) or isinstance(asked, pd.Series | pd.Index)
-    if not (listed and len(asked)) or not all(
-        is_number(share) and 0 < share < 1 for share in asked
+    levels = [shares] if is_number(shares) else shares
+    listed = is_list(levels) or isinstance(levels, pd.Series | pd.Index)
+    if not (listed and len(levels)) or not all(
+        is_number(share) and 0 < share < 1 for share in levels
     ):
         raise InputError(f"quantiles={shares!r}: use numbers above 0 and below 1")
-    return np.asarray(asked, dtype=np.float64)
+    return np.asarray(levels, dtype=np.float64)
 
 
 def require_use(type: str, times: Any, shares: Any, cause: Any) -> None:
@@ -393,25 +395,25 @@ def curve_errors(
     fit, grid = rows.fit, rows.ranks(times)
     m, G, B = rows.X.shape[1], len(times), fit.forest.n_trees
     kinds = np.zeros(B, dtype=np.int64) if fit.blend is None else fit.blend.of_tree
-    drawn = rows_of_trees(kinds, fit.draws, rows.unseen is not None)
+    drawn = rows_of_trees(kinds, fit.draws, rows.out_of_bag is not None)
     estimate, raw, bias, of_trees = np.empty((4, m, G))
     reach, most_df = np.empty(m), degrees_of_freedom(fit.draws)
 
     def run(block: slice) -> None:
         values = _of_trees(rows, grid, cause, block)
-        used = None if rows.unseen is None else rows.unseen[:, block]
+        used = None if rows.out_of_bag is None else rows.out_of_bag[:, block]
         number = np.full(block.stop - block.start, B) if used is None else used.sum(axis=0)
         with np.errstate(invalid="ignore"):
             estimate[block] = values.sum(axis=0) / number[:, None]
-        for i, found in enumerate(curve_covariances(values, drawn, used), block.start):
-            raw[i], bias[i], of_trees[i], _ = found.variances
-            df = min(typical_df(found.variances.df), most_df)
-            reach[i] = simultaneous_width(found.total, level, fit.control.seed, df)
+        for i, covariance in enumerate(curve_covariances(values, drawn, used), block.start):
+            raw[i], bias[i], of_trees[i], _ = covariance.variances
+            df = min(typical_df(covariance.variances.df), most_df)
+            reach[i] = simultaneous_width(covariance.total, level, fit.control.seed, df)
 
     size = max(1, min(POINTS // G, VALUES_AT_ONCE // (B * G)))
     for _ in in_blocks(run, row_blocks(m, size), fit.control.n_jobs, advance):
         pass
-    variance = Variance(raw, bias, of_trees, drawn.unseen.shape[1])
+    variance = Variance(raw, bias, of_trees, drawn.out_of_bag.shape[1])
     std_error = np.sqrt(variance.total)
     by_one = _predicted_by_one(rows, kinds)
     std_error[by_one], reach[by_one] = np.nan, np.nan
@@ -423,7 +425,7 @@ def curve_errors(
 
 def _of_trees(rows: PredictedRows, grid: Integers, cause: int | None, block: slice) -> Floats:
     """Return the survival (B, m, G) of each tree, or the incidence of a cause."""
-    fit, wanted = rows.fit, EVERY_ROW if rows.unseen is None else rows.unseen
+    fit, wanted = rows.fit, EVERY_ROW if rows.out_of_bag is None else rows.out_of_bag
     if cause is None:
         return survival_of_trees(fit.forest, fit.curves, rows.X, grid, block, wanted)
     return incidence_of_trees(fit.forest, fit.curves, rows.X, grid, cause, block, wanted)
@@ -431,7 +433,7 @@ def _of_trees(rows: PredictedRows, grid: Integers, cause: int | None, block: sli
 
 def _predicted_by_one(rows: PredictedRows, kinds: Integers) -> Mask:
     """Return which rows (m,) have no two trees of one kind that predict them."""
-    if rows.unseen is None:
+    if rows.out_of_bag is None:
         return np.zeros(rows.X.shape[1], dtype=np.bool_)
-    of_kinds = [rows.unseen[kinds == g].sum(axis=0) for g in np.unique(kinds)]
+    of_kinds = [rows.out_of_bag[kinds == g].sum(axis=0) for g in np.unique(kinds)]
     return np.asarray(np.max(of_kinds, axis=0) < 2)

@@ -171,7 +171,7 @@ class EstimandFit(Fit):
     def in_words(self) -> str:
         """What is predicted, in words."""
         return CURVE_ESTIMANDS[self.estimand].words.format(
-            time=_said(self.time), cause=self.cause or "the event"
+            time=_in_words(self.time), cause=self.cause or "the event"
         )
 
 
@@ -187,7 +187,11 @@ def estimand_fit(fit: SurvivalFit, estimand: Any, time: Any, cause: Any = None) 
     number = _checked_cause(cause, fit.design.response.causes, of, estimand)
     named = None if number is None else times.causes[number]
     at = _checked_time(time, times, of, number)
-    name = f"{of.letters}({_said(at)})" if named is None else f"{of.letters}({_said(at)}, {named})"
+    name = (
+        f"{of.letters}({_in_words(at)})"
+        if named is None
+        else f"{of.letters}({_in_words(at)}, {named})"
+    )
     pseudo = of.pseudo_values(fit, at, number or 0)
     if np.ptp(pseudo) <= ROUNDING * np.abs(pseudo).max():
         raise InputError(
@@ -197,7 +201,7 @@ def estimand_fit(fit: SurvivalFit, estimand: Any, time: Any, cause: Any = None) 
     known: dict[str, Any] = {each.name: getattr(fit, each.name) for each in fields(Fit)}
     of_cause = "" if named is None else f", cause={named!r}"
     known |= {
-        "call": f"{fit.call}.estimand({estimand!r}, time={_said(at)}{of_cause})",
+        "call": f"{fit.call}.estimand({estimand!r}, time={_in_words(at)}{of_cause})",
         "design": _with_response(fit, name, of.is_probability),
         "data": replace(fit.data, y=pseudo, times=None),
         "forest": replace(fit.forest, value=value[:, np.newaxis]),
@@ -242,22 +246,23 @@ def _checked_time(time: Any, times: SurvivalTimes, of: CurveEstimand, cause: int
         first, event = happened.min(), f"event of cause {times.causes[cause]!r}"
     if time < first or (of.is_area and time == first):
         raise InputError(
-            f"time={time!r}: the first {event} is at {_said(first)}, so that all rows have the "
+            f"time={time!r}: the first {event} is at {_in_words(first)}, so that all rows have the "
             "same curve until then: use a later time"
         )
     if time > end:
         raise InputError(
-            f"time={time!r}: the last row was observed until {_said(end)}, and nothing is known "
-            "of later times: use an earlier one"
+            f"time={time!r}: the last row was observed until {_in_words(end)}, and nothing is "
+            "known of later times: use an earlier one"
         )
     if time > last:
         warn_user(
-            f"time={time!r}: the last event is at {_said(last)}, and curves stay as they are then"
+            f"time={time!r}: the last event is at {_in_words(last)}, and curves stay as they "
+            "are then"
         )
     return float(time)
 
 
-def _said(time: float) -> str:
+def _in_words(time: float) -> str:
     """Return a time with all its digits, whole numbers without a point."""
     return str(int(time)) if time == int(time) and abs(time) < 1e15 else repr(float(time))
 
@@ -304,7 +309,7 @@ def trees_to_prune(fit: Fit, loss: str) -> Forest:
 NUMBERS = 16
 
 
-def error_by_trees(fit: SurvivalFit, unseen: NDArray[np.bool_]) -> pd.Series:
+def error_by_trees(fit: SurvivalFit, out_of_bag: NDArray[np.bool_]) -> pd.Series:
     """Return 1 - Harrell's C of the first trees, over rows out of bag for some of them."""
     forest, X, n, times = fit.forest, fit.data.X, len(fit.times), fit.times
     numbers = np.unique(np.geomspace(1, forest.n_trees, NUMBERS).round().astype(np.int64))
@@ -314,7 +319,7 @@ def error_by_trees(fit: SurvivalFit, unseen: NDArray[np.bool_]) -> pd.Series:
         some = OutOfBag(np.zeros((n, 1)), np.zeros(n, dtype=np.int64), np.empty(0))
         # values of nodes are mortalities
         trees, n_jobs = forest.trees(begin, end), fit.control.n_jobs
-        predict_out_of_bag(trees, X, ones, ones, unseen[begin:end], n_jobs, some)
+        predict_out_of_bag(trees, X, ones, ones, out_of_bag[begin:end], n_jobs, some)
         total += np.where(some.votes > 0, some.value[:, 0] * some.votes, 0.0)
         votes += some.votes
         rows = (votes > 0) & (fit.data.weights > 0)

@@ -118,17 +118,15 @@ class EvaluatedPredictions:
 
 
 def evaluated_training_rows(
-    fit: SurvivalFit, unseen: Mask, cause: str | None
+    fit: SurvivalFit, out_of_bag: Mask, cause: str | None
 ) -> EvaluatedPredictions:
     """Return the training rows, predicted by their trees of `out_of_bag` (B, n), else by all.
 
     A `cause` alone is the event; None: every cause is.
     """
-    out_of_bag = leaves_rows_out(fit)
-    predicted = PredictedRows(fit, fit.data.X, unseen if out_of_bag else None)
-    source = OUT_OF_BAG_ROWS if out_of_bag else TRAINING
-    asked = _of_cause(predicted, cause)
-    return evaluated_rows(fit, asked, fit.times, fit.data.weights, source, None, cause)
+    trees, source = (out_of_bag, OUT_OF_BAG_ROWS) if leaves_rows_out(fit) else (None, TRAINING)
+    predicted = _of_cause(PredictedRows(fit, fit.data.X, trees), cause)
+    return evaluated_rows(fit, predicted, fit.times, fit.data.weights, source, None, cause)
 
 
 def evaluated_new_rows(
@@ -139,8 +137,8 @@ def evaluated_new_rows(
     complete = newdata[rows.complete]
     times = fit.design.response.times(complete)
     reading = cast(SurvivalFit, rows.fit)  # it knows the fills of empty cells
-    asked, weights = _of_cause(PredictedRows(reading, rows.X), cause), np.ones(len(times))
-    return evaluated_rows(fit, asked, times, weights, NEW, complete, cause)
+    predicted, weights = _of_cause(PredictedRows(reading, rows.X), cause), np.ones(len(times))
+    return evaluated_rows(fit, predicted, times, weights, NEW, complete, cause)
 
 
 def evaluated_rows(
@@ -237,10 +235,10 @@ class _Scoring:
     def scores(self, predicted: PredictedRows) -> list[RowwiseEstimate]:
         """Return C and minus the integrated Brier score."""
         means, rows = predicted.means(self.values)[self.evaluated.used], self.evaluated.rows
-        found = concordances(rows, means[:, 0], self.until)
+        C = concordances(rows, means[:, 0], self.until)
         survival = conditional_survival(means[:, 2:], means[:, 1]) if rows.since else means[:, 1:]
         score = brier_of_curves(rows, survival, self.at).integrated
-        return [found[UNO], RowwiseEstimate(-score.estimate, -score.influence)]
+        return [C[UNO], RowwiseEstimate(-score.estimate, -score.influence)]
 
 
 def losses_when_permuted(
@@ -313,8 +311,8 @@ def _differences(
 
 
 def _mean(estimates: Sequence[RowwiseEstimate]) -> RepeatedEstimate:
-    values = np.array([found.estimate for found in estimates])
-    influence = np.mean([found.influence for found in estimates], axis=0)
+    values = np.array([estimate.estimate for estimate in estimates])
+    influence = np.mean([estimate.influence for estimate in estimates], axis=0)
     error = float(values.std(ddof=1) / np.sqrt(len(values)))
     return RepeatedEstimate(RowwiseEstimate(float(values.mean()), influence), error)
 
@@ -341,11 +339,13 @@ def evaluated_new_scores(
 ) -> EvaluatedPredictions:
     """Return new rows with their times, each of weight 1."""
     rows = rows_of(fit, newdata)
-    given = newdata[rows.complete]
+    complete = newdata[rows.complete]
     reading = cast(BoostedSurvivalFit, rows.fit)  # it knows the fills of empty cells
     scores = reading.scores(rows.X, offsets_of_rows(fit, newdata, rows, offset))[0]
     predicted, weights = PredictedScores(fit.curves, scores), np.ones(len(scores))
-    return evaluated_rows(fit, predicted, fit.design.response.times(given), weights, NEW, given)
+    return evaluated_rows(
+        fit, predicted, fit.design.response.times(complete), weights, NEW, complete
+    )
 
 
 # How single trees for times to an event are evaluated: by the exponential deviance of rows.

@@ -52,18 +52,18 @@ def calibration_at(
     observed, variance = np.full((2, K), np.nan)
     for g in range(K):
         rows = group == g
-        found = cumulative_incidence(
+        incidence = cumulative_incidence(
             time[rows],
             event[rows],
             cause,
             None if weights is None else weights[rows],
             None if start is None else start[rows],
         )
-        all_had_one = len(found.times) and found.sets.survivors[-1] == 0
+        all_had_one = len(incidence.times) and incidence.sets.survivors[-1] == 0
         if t <= time[rows & (of_rows > 0)].max() or all_had_one:
-            observed[g] = found.curve(t)
-            errors = found.variance if weights is None else found.robust_variance
-            variance[g] = np.append(0.0, errors)[np.searchsorted(found.times, t, side="right")]
+            observed[g] = incidence.curve(t)
+            errors = incidence.variance if weights is None else incidence.robust_variance
+            variance[g] = np.append(0.0, errors)[np.searchsorted(incidence.times, t, side="right")]
     # an error of 0, of none or of all rows, does not make the estimate certain
     low, high = limits_of_probability(observed, np.where(variance > 0, variance, np.nan), level)
     weight = sums_at(group, of_rows, K)

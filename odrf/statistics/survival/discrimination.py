@@ -89,10 +89,10 @@ def ordered_pairs(pairs: ComparedPairs, score: Floats) -> OrderedPairs:
     )
 
 
-def share_in_order(found: list[OrderedPairs]) -> float:
+def share_in_order(counts: list[OrderedPairs]) -> float:
     """Return the share of all compared pairs that are in order; NaN without pairs."""
-    compared = sum(float(pairs.compared.sum()) for pairs in found)
-    in_order = sum(float(pairs.in_order.sum()) for pairs in found)
+    compared = sum(float(pairs.compared.sum()) for pairs in counts)
+    in_order = sum(float(pairs.in_order.sum()) for pairs in counts)
     return in_order / compared if compared > 0 else float("nan")
 
 
@@ -123,8 +123,8 @@ def harrells_c(
     """
     sets = risk_sets(time, event, weights, start)
     pairs = _still_at_risk(sets, sets.weights)
-    found = ordered_pairs(pairs, score)
-    return _concordance([found], np.zeros(len(time)))
+    counts = ordered_pairs(pairs, score)
+    return _concordance([counts], np.zeros(len(time)))
 
 
 def unos_c(
@@ -147,11 +147,11 @@ def unos_c(
     K = observation_curve(time, event, weights, start) if observed is None else observed
     passed = K.passed(time)
     inverse = np.where(time < tau, inverse_or_zero(K.values[passed]), 0.0)
-    found = ordered_pairs(_still_at_risk(sets, sets.weights * inverse**2), score)
+    counts = ordered_pairs(_still_at_risk(sets, sets.weights * inverse**2), score)
     of_curve = np.zeros(len(time))
     if observed is None:
-        of_curve = K.influence(passed, -2 * found.excess_of_cases(share_in_order([found])))
-    return _concordance([found], of_curve)
+        of_curve = K.influence(passed, -2 * counts.excess_of_cases(share_in_order([counts])))
+    return _concordance([counts], of_curve)
 
 
 def concordance_of_cause(
@@ -204,15 +204,15 @@ def _still_at_risk(sets: RiskSets, case_weight: Floats) -> ComparedPairs:
     return ComparedPairs(at, np.minimum(sets.first, last), last, case_weight, sets.weights)
 
 
-def _concordance(found: list[OrderedPairs], of_curve: Floats) -> Concordance:
+def _concordance(counts: list[OrderedPairs], of_curve: Floats) -> Concordance:
     """Return the concordance; `of_curve` (n,) is what rows add by way of the censoring curve."""
-    share = share_in_order(found)
-    compared = sum(float(pairs.compared.sum()) for pairs in found)
+    share = share_in_order(counts)
+    compared = sum(float(pairs.compared.sum()) for pairs in counts)
     excess = sum(
-        (pairs.excess_of_cases(share) + pairs.excess_of_others(share) for pairs in found), of_curve
+        (pairs.excess_of_cases(share) + pairs.excess_of_others(share) for pairs in counts), of_curve
     )
-    in_order = sum(float(pairs.in_order.sum()) for pairs in found)
-    tied = sum(pairs.tied for pairs in found)
+    in_order = sum(float(pairs.in_order.sum()) for pairs in counts)
+    tied = sum(pairs.tied for pairs in counts)
     influence = excess / compared if compared > 0 else np.full(len(excess), np.nan)
     return Concordance(share, influence, in_order, tied, compared)
 
@@ -270,10 +270,10 @@ def dynamic_areas(
         if score.ndim == 2 or m == 0:
             column = score[:, m] if score.ndim == 2 else score
             rank = np.unique(column, return_inverse=True)[1].reshape(-1)
-        found = _area(states, of_cause, rank, float(t))
-        area[m], error[m] = found.estimate, found.std_error
+        of_time = _area(states, of_cause, rank, float(t))
+        area[m], error[m] = of_time.estimate, of_time.std_error
         if share[m] != 0:  # before the first event there is no area, and no weight
-            of_mean += share[m] * found.influence
+            of_mean += share[m] * of_time.influence
     mean = float(np.sum((share * area)[share != 0]))
     # Σ a_m·(F(t_m) - F(t_{m-1})) / F(t_M), by the derivative with respect to each F(t_m)
     known = np.where(share != 0, area - mean, 0.0)
@@ -298,11 +298,11 @@ def roc_at(
     of_cause = (event > 0) if cause is None else (event == cause)
     case, control = _cases(states, of_cause)
     level, rank = np.unique(score, return_inverse=True)
-    found, left = (
+    hits, left = (
         sums_at(rank.reshape(-1), parts, len(level))[::-1].cumsum() for parts in (case, control)
     )
     with np.errstate(invalid="ignore"):  # without cases or controls
-        sensitivity, specificity = found / found[-1], 1 - left / left[-1]
+        sensitivity, specificity = hits / hits[-1], 1 - left / left[-1]
     return RocAt(
         np.insert(level[::-1], 0, np.inf),
         np.insert(sensitivity, 0, 0.0),

@@ -238,8 +238,8 @@ def weighted_states(
 
 def weights_at(time: Floats, event: NDArray, weights: Floats, start: Floats, t: float) -> Floats:
     """Return inverse probability weights (n,) of late rows; case weights if none is seen at t."""
-    found = weighted_states(time, event, weights, None, start).at(t)
-    return found.weight if found.reached else weights
+    states = weighted_states(time, event, weights, None, start).at(t)
+    return states.weight if states.reached else weights
 
 
 def ascending_times(at: Floats) -> Floats:

@@ -153,18 +153,18 @@ def hazard_pseudo_values(sets: RiskSets, time: float) -> Floats:
     return total + sets.weights.sum() * sets.martingale_sums(factor)
 
 
-def incidence_pseudo_values(found: CumulativeIncidence, time: float) -> Floats:
+def incidence_pseudo_values(incidence: CumulativeIncidence, time: float) -> Floats:
     """Return the pseudo-values (n,) of the Aalen–Johansen incidence of a cause at a time."""
-    return float(found.curve(time)) + found.sets.weights.sum() * found.derivatives(time)
+    return float(incidence.curve(time)) + incidence.sets.weights.sum() * incidence.derivatives(time)
 
 
-def time_lost_pseudo_values(found: CumulativeIncidence, horizon: float) -> Floats:
+def time_lost_pseudo_values(incidence: CumulativeIncidence, horizon: float) -> Floats:
     """Return the pseudo-values (n,) of the time lost by a cause: the area under its incidence."""
-    sets, curve = found.sets, found.curve
+    sets, curve = incidence.sets, incidence.curve
     left = np.maximum(horizon - sets.times, 0.0)
     area = float(curve.integral(horizon))
     # what the incidence still gains after each time, integrated up to the horizon
-    gained = np.where(left > 0, area - curve.integral(sets.times) - left * found.incidence, 0.0)
-    own = found.of_cause.martingale_sums(left * found.survival_before / sets.at_risk)
+    gained = np.where(left > 0, area - curve.integral(sets.times) - left * incidence.incidence, 0.0)
+    own = incidence.of_cause.martingale_sums(left * incidence.survival_before / sets.at_risk)
     later = sets.martingale_sums(gained * sets.per_survivor)
     return area + sets.weights.sum() * (own - later)

@@ -180,9 +180,9 @@ def brier_scores(
     score, error = np.empty((2, len(at)))
     integrated = np.zeros(len(time))
     for m, t in enumerate(at):
-        found = _score_at(states, of_cause, risk[:, m], float(t))
-        score[m], error[m] = found.estimate, found.std_error
-        integrated += shares[m] * found.influence
+        of_time = _score_at(states, of_cause, risk[:, m], float(t))
+        score[m], error[m] = of_time.estimate, of_time.std_error
+        integrated += shares[m] * of_time.influence
     mean = RowwiseShare(float(shares @ score), integrated)
     return BrierScores(at, score, error, mean)
 
@@ -224,11 +224,11 @@ def scores_of_curves(
     The higher `risk` (n,), the earlier the event. `survival` is (n, m) at ascending times (m,),
     `reference` the prediction without predictors. Only what is before `until` counts.
     """
-    found = concordances(rows, risk, until)
+    scores = concordances(rows, risk, until)
     at = rows.grid(until)
     model = brier_of_curves(rows, survival(at), at)
     known = brier_of_curves(rows, reference(at)[np.newaxis], at)
-    return found | {INTEGRATED: model.integrated, EXPLAINED: explained_share(model, known)}
+    return scores | {INTEGRATED: model.integrated, EXPLAINED: explained_share(model, known)}
 
 
 def concordances(rows: EvaluatedTimes, risk: Floats, until: float) -> dict[str, RowwiseEstimate]:
@@ -236,8 +236,8 @@ def concordances(rows: EvaluatedTimes, risk: Floats, until: float) -> dict[str, 
     # an event at the last time counts, too
     lives, tau = (rows.time, rows.event, risk), float(np.nextafter(until, np.inf))
     if rows.cause is not None:
-        found = concordance_of_cause(*lives, rows.cause, tau, rows.weights, start=rows.start)
-        return {UNO: found}
+        C = concordance_of_cause(*lives, rows.cause, tau, rows.weights, start=rows.start)
+        return {UNO: C}
     return {
         HARRELL: harrells_c(*lives, rows.weights, rows.start),
         UNO: unos_c(*lives, tau, rows.weights, start=rows.start),
@@ -294,11 +294,11 @@ class RiskGroup(NamedTuple):
 def groups_by_risk(rows: EvaluatedTimes, risk: Floats, groups: int = 4) -> list[RiskGroup]:
     """Return groups of about equal weight, from the lowest risk (n,) on; equal risks are in one."""
     of = groups_of_equal_weight(risk, groups, rows.weights)
-    found = []
+    risk_groups = []
     for g in range(int(of.max()) + 1):
         lives = rows.keeping(of == g)
-        found.append(RiskGroup(of == g, _observed(lives), lives))
-    return found
+        risk_groups.append(RiskGroup(of == g, _observed(lives), lives))
+    return risk_groups
 
 
 def _observed(lives: EvaluatedTimes) -> KaplanMeier | CumulativeIncidence:
