@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 Groups = Integers | None
+Loss = Callable[[Floats], tuple[float, Floats]]
 
 
 @one_thread()
@@ -47,8 +49,7 @@ def effective_rows(event: Floats, weights: Floats, groups: Groups, level: float)
     kish = float(1 / (share @ share))
     if groups is None:
         return kish
-    G = len(np.unique(groups))
-    rate = float(share @ event)
+    G, rate = len(np.unique(groups)), float(share @ event)
     if G < 2:
         return 1.0
     if (event == event[0]).all():
@@ -79,6 +80,12 @@ def recalibrated(p: Floats, event: Floats, weights: Floats) -> Floats:
     return np.asarray(scipy.optimize.isotonic_regression(mean, weights=total).x[at])
 
 
+def effective_number(weights: Floats) -> float:
+    """Return Kish's effective number of rows of equal weight."""
+    share = weights / weights.max()
+    return float(share.sum() ** 2 / (share**2).sum())
+
+
 def brier_parts(p: Floats, event: Floats, weights: Floats) -> BrierParts:
     """Return the parts of the Brier score of p (n,); `event` (n,) is 1 or 0.
 
@@ -106,20 +113,28 @@ def reliability_table(
     Columns: ``predicted``, ``observed``, ``conf_low``, ``conf_high`` (Clopper and Pearson, with
     `effective_rows`), ``rows``. Equal probabilities are in one bin.
     """
-    from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415 - slow to load
-
     edges = np.unique(np.quantile(p, np.linspace(0, 1, bins + 1)[1:-1]))
     bin_of_row = np.searchsorted(edges, p, side="left")
     rows = []
     for b in np.unique(bin_of_row):
         inside = bin_of_row == b
-        w = weights[inside]
-        rate = float(np.average(event[inside], weights=w))
-        of_bin = None if groups is None else groups[inside]
-        effective = effective_rows(event[inside], w, of_bin, level)
-        ends = proportion_confint(rate * effective, effective, 1 - level, "beta")
+        w, of_bin = weights[inside], None if groups is None else groups[inside]
+        rate, ends = rate_with_interval(event[inside], w, of_bin, level)
         rows.append((float(np.average(p[inside], weights=w)), rate, *ends, int(inside.sum())))
     return pd.DataFrame(rows, columns=["predicted", "observed", "conf_low", "conf_high", "rows"])
+
+
+def rate_with_interval(
+    event: Floats, weights: Floats, groups: Groups, level: float
+) -> tuple[float, tuple[float, float]]:
+    """Return the rate of events (n,), and its interval by Clopper and Pearson."""
+    from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415 - slow to load
+
+    rate, size = (
+        float(np.average(event, weights=weights)),
+        effective_rows(event, weights, groups, level),
+    )
+    return rate, proportion_confint(rate * size, size, 1 - level, "beta")
 
 
 def calibrated_band(
@@ -192,12 +207,16 @@ def pool_exponents(logs: Floats, code: Integers, weights: Floats) -> Floats:
         value = share @ (norm - np.einsum("ik,ik->i", target, score))
         return float(value), np.einsum("ik,gik->g", off, logs)
 
+    return _minimum(loss, np.full(G, 1 / G), [(0.0, None)] * G)
+
+
+def _minimum(loss: Loss, start: Floats, bounds: list[tuple[float | None, None]]) -> Floats:
     precise = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 1000}
-    best = scipy.optimize.minimize(
-        loss, np.full(G, 1 / G), jac=True, bounds=[(0.0, None)] * G, method="L-BFGS-B",
-        options=precise,
-    )  # fmt: skip
-    return np.asarray(best.x)
+    return np.asarray(
+        scipy.optimize.minimize(
+            loss, start, jac=True, bounds=bounds, method="L-BFGS-B", options=precise
+        ).x
+    )
 
 
 # Maps from predicted to calibrated probabilities: a power, isotonic, Platt's, and beta.
@@ -275,18 +294,14 @@ def recalibration_map(method: str, p: Floats, event: Floats, weights: Floats) ->
         return float(share @ (np.logaddexp(0.0, score) - target * score)), columns @ off
 
     start = np.r_[np.ones(len(columns) - 1), 0.0]
-    bounds = [(0.0, None)] * (len(columns) - 1) + [(None, None)]
-    precise = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 1000}
-    theta = scipy.optimize.minimize(
-        loss, start, jac=True, bounds=bounds, method="L-BFGS-B", options=precise
-    ).x
+    bounds = [*[(0.0, None)] * (len(columns) - 1), (None, None)]
+    theta = _minimum(loss, start, bounds)
     return LogOdds(float(theta[0]), float(theta[-2]), float(theta[-1]))
 
 
 def _moderate(event: Floats, weights: Floats) -> Floats:
     """Return Platt's targets (n,), a little inside 0 and 1: no few rows make a probability sure."""
-    share = weights / weights.max()
-    size = share.sum() ** 2 / (share**2).sum()
+    size = effective_number(weights)
     yes = size * float(np.average(event, weights=weights))
     return np.where(event > 0, (yes + 1) / (yes + 2), 1 / (size - yes + 2))
 

@@ -21,6 +21,7 @@ from odrf.engine.running import in_blocks, one_thread, row_blocks
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.quantiles import forest_quantiles, leaf_members
 from odrf.engine.trees.routing import leaves_of
+from odrf.statistics.discrimination import placements
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -246,10 +247,5 @@ def residual_quantiles(residual: Floats, weights: Floats, levels: Floats) -> Flo
 def shares_below(residual: Floats, weights: Floats, observed: Floats) -> Floats:
     """Return the share (m,) of known residuals below each observed one, equal ones half."""
     known = ~np.isnan(residual) & (weights > 0)
-    order = np.argsort(residual[known], kind="stable")
-    sizes = residual[known][order]
-    added = np.concatenate([[0.0], np.cumsum(weights[known][order])])
-    below = added[np.searchsorted(sizes, observed, side="left")]
-    not_above = added[np.searchsorted(sizes, observed, side="right")]
-    total = added[-1] if added[-1] > 0 else np.nan
-    return np.where(np.isnan(observed), np.nan, (below + not_above) / 2 / total)
+    share = placements(observed, residual[known], weights[known]) if known.any() else np.nan
+    return np.where(np.isnan(observed), np.nan, share)

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.engine.running import end_if_stopped, one_thread
-from odrf.statistics.calibration import normal_or_t, variance_of_groups
+from odrf.statistics.calibration import effective_number, normal_or_t, variance_of_groups
 from odrf.statistics.effects import limits_of_share
 
 Floats = NDArray[np.float64]
@@ -57,12 +57,12 @@ def area_under_roc(
     Biometrics 53, 567-578; DeLong, DeLong and Clarke-Pearson 1988, Biometrics 44, 837-845).
     """
     yes = event > 0
-    among_others = _placements(p[yes], p[~yes], weights[~yes])
-    among_events = 1 - _placements(p[~yes], p[yes], weights[yes])
+    among_others = placements(p[yes], p[~yes], weights[~yes])
+    among_events = 1 - placements(p[~yes], p[yes], weights[yes])
     area = float(np.average(among_others, weights=weights[yes]))
     if groups is None:
         variance = _variance(among_others, weights[yes]) + _variance(among_events, weights[~yes])
-        sizes = _effective(weights[yes]), _effective(weights[~yes])
+        sizes = effective_number(weights[yes]), effective_number(weights[~yes])
     else:
         parts = np.empty(len(p))
         parts[yes] = weights[yes] / weights[yes].sum() * (among_others - area)
@@ -78,19 +78,13 @@ def area_under_roc(
     return _within_0_and_1(area, error, normal_or_t(level, groups))
 
 
-def _effective(weights: Floats) -> float:
-    """Return Kish's effective number of rows of equal weight."""
-    share = weights / weights.max()
-    return float(share.sum() ** 2 / (share**2).sum())
-
-
 def _within_0_and_1(estimate: float, error: float, z: float) -> WithInterval:
     """Return the interval of z standard errors by `limits_of_share`."""
     low, high = limits_of_share(estimate, z * error)
     return WithInterval(estimate, error, float(low), float(high))
 
 
-def _placements(values: Floats, others: Floats, weights: Floats) -> Floats:
+def placements(values: Floats, others: Floats, weights: Floats) -> Floats:
     """Return the share of `others` below each value (m,), equal ones counting half."""
     order = np.argsort(others, kind="stable")
     total = np.r_[0.0, weights[order].cumsum()]

@@ -8,7 +8,7 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.engine.running import end_if_stopped, one_thread, row_blocks
-from odrf.statistics.calibration import effective_rows
+from odrf.statistics.calibration import rate_with_interval
 
 Floats = NDArray[np.float64]
 
@@ -61,16 +61,12 @@ def coverage_table(
     Columns: ``region``, ``rows``, ``coverage``, ``conf_low`` and ``conf_high`` (Clopper and
     Pearson, with `effective_rows` of `groups`).
     """
-    from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415 - slow to load
-
     lines = []
     for code in np.unique(region.codes[region.codes >= 0]).tolist():
         here = region.codes == code
-        label, hits = region.categories[code], inside[here].astype(np.float64)
-        of_region = None if groups is None else groups[here]
-        size = effective_rows(hits, np.ones(len(hits)), of_region, level)
-        ends = proportion_confint(float(hits.mean()) * size, size, 1 - level, "beta")
-        lines.append((label, len(hits), float(hits.mean()), *ends))
+        hits, of_region = inside[here].astype(np.float64), None if groups is None else groups[here]
+        rate, ends = rate_with_interval(hits, np.ones(len(hits)), of_region, level)
+        lines.append((region.categories[code], len(hits), rate, *ends))
     return pd.DataFrame(lines, columns=["region", "rows", "coverage", "conf_low", "conf_high"])
 
 

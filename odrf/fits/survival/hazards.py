@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,51 +38,12 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-class ScaleOfRows(Protocol):
-    """The scale of the training rows, for them and for others."""
-
-    def exposure(self, times: SurvivalTimes) -> Floats:
-        """Return how many events (n,) each row would have had by the hazard of all rows."""
-
-
-@dataclass(frozen=True, eq=False)
-class HazardScale:
-    """A scale on which rows leave with their event; times below `least` count as this one."""
-
-    scale: ExponentialScale
-    least: float
-
-    def exposure(self, times: SurvivalTimes) -> Floats:
-        """Return how many events (n,) each row would have had by the hazard of all rows."""
-        return self.scale.exposure(_observed(times, self.least), times.start)
-
-
-@dataclass(frozen=True, eq=False)
-class IncidenceScale:
-    """A scale on which rows stay at risk of one `cause`, from 1, after events of the others."""
-
-    scale: SubdistributionScale
-    least: float
-    cause: int
-
-    def exposure(self, times: SurvivalTimes) -> Floats:
-        """Return how many events (n,) each row would have had by the hazard of all rows."""
-        stays = (times.event > 0) & (times.event != self.cause)
-        return self.scale.exposure(_observed(times, self.least), stays)
-
-
-def hazard_scale(times: SurvivalTimes, weights: Floats) -> HazardScale:
-    """Return the scale of training rows; a time of 0 counts as half of the shortest other one."""
+def hazard_scale(times: SurvivalTimes, weights: Floats) -> EvaluatedEvents:
+    """Return the events of all causes; a time of 0 counts as half of the shortest other one."""
     least = 0.0 if times.start is not None else _least(times)
     observed = _observed(times, least)
-    return HazardScale(exponential_scale(observed, times.event, weights, times.start), least)
-
-
-def incidence_scale(times: SurvivalTimes, cause: int, weights: Floats) -> IncidenceScale:
-    """Return the scale of the subdistribution hazard of one cause, from 1, of training rows."""
-    least = _least(times)
-    scale = subdistribution_scale(_observed(times, least), times.event, cause, weights)
-    return IncidenceScale(scale, least, cause)
+    scale = exponential_scale(observed, times.event, weights, times.start)
+    return EvaluatedEvents(None, scale, least)
 
 
 def _least(times: SurvivalTimes) -> float:
@@ -101,13 +62,18 @@ def cause_numbers(cause: Any, causes: Sequence[str]) -> Integers:
     return np.array([causes.index(checked_cause(cause, causes))])
 
 
-# Which events the deviance of a tree is about, and how long its rows are at risk of them.
 @dataclass(frozen=True, eq=False)
 class EvaluatedEvents:
-    """The events that the deviance of a tree counts, of one `cause` or all, and the scale."""
+    """The events that the deviance of a tree counts, of one `cause` or all, and the scale.
+
+    Rows leave an `ExponentialScale` with any event; on the other they stay at risk of the `number`,
+    from 1, of the cause after events of others.  Times below `least` count as this one.
+    """
 
     cause: str | None
-    scale: ScaleOfRows
+    scale: ExponentialScale | SubdistributionScale
+    least: float
+    number: int = 0
 
     def counted(self, times: SurvivalTimes) -> SurvivalTimes:
         """Return the times with the events that count, rows with others being censored."""
@@ -115,7 +81,10 @@ class EvaluatedEvents:
 
     def exposure(self, times: SurvivalTimes) -> Floats:
         """Return how many events (n,) each row would have had by the hazard of all rows."""
-        return self.scale.exposure(times)
+        observed = _observed(times, self.least)
+        if isinstance(self.scale, ExponentialScale):
+            return self.scale.exposure(observed, times.start)
+        return self.scale.exposure(observed, (times.event > 0) & (times.event != self.number))
 
 
 def evaluated_events(
@@ -129,11 +98,12 @@ def evaluated_events(
     """
     cause = control.cause
     if cause is None:
-        return EvaluatedEvents(None, hazard_scale(times, weights))
-    if control.criterion == GRAY:
-        number = 1 + int(cause_numbers(cause, times.causes)[0])
-        return EvaluatedEvents(cause, incidence_scale(times, number, weights))
-    return EvaluatedEvents(cause, hazard_scale(times.about(cause), weights))
+        return hazard_scale(times, weights)
+    if control.criterion != GRAY:
+        return replace(hazard_scale(times.about(cause), weights), cause=cause)
+    number, least = 1 + int(cause_numbers(cause, times.causes)[0]), _least(times)
+    scale = subdistribution_scale(_observed(times, least), times.event, number, weights)
+    return EvaluatedEvents(cause, scale, least, number)
 
 
 # What trees are grown on: the response itself, or for exponential survival the rates of rows.
@@ -165,13 +135,17 @@ def grown_response(data: TrainingData, control: ResolvedOptions) -> GrownRespons
 
 
 def ranks_of_splits(data: TrainingData, control: ResolvedOptions) -> EventRanks:
-    """Return the times of the rows as ranks, with the events that splits are about."""
-    times = _times_of_splits(data, control)
-    if control.criterion == GRAY:
-        return _with_subdistribution(
-            data.require_times(), times.event_times, control.cause, data.weights
-        )
-    return times.ranks
+    """Return the times of the rows as ranks, with the events that splits are about.
+
+    By Gray's scores rows stay at risk after events of other causes.
+    """
+    every, times = data.require_times(), _times_of_splits(data, control)
+    if control.criterion != GRAY:
+        return times.ranks
+    G = censoring_curve(every.time, every.event, data.weights)
+    number, at = 1 + int(cause_numbers(control.cause, every.causes)[0]), times.event_times
+    before = G.just_before(every.time), G.just_before(at)
+    return subdistribution_ranks(every.time, every.event, number, at, *before)
 
 
 def _times_of_splits(data: TrainingData, control: ResolvedOptions) -> SurvivalTimes:
@@ -179,31 +153,13 @@ def _times_of_splits(data: TrainingData, control: ResolvedOptions) -> SurvivalTi
     if control.cause is None:
         return times
     times = times.about(control.cause)
-    _require_events_of(control.cause, times, data.weights)
+    if not (times.event[data.weights > 0] > 0).any():
+        raise InputError(
+            f"cause={control.cause!r}: no row of positive weight has an event of this cause, so "
+            "there is nothing that splits could be about: name another cause"
+        )
     return times
 
-
-def _with_subdistribution(
-    times: SurvivalTimes, event_times: Floats, cause: str | None, weights: Floats
-) -> EventRanks:
-    """Return ranks in which rows stay at risk after events of other causes."""
-    G = censoring_curve(times.time, times.event, weights)
-    number = 1 + int(cause_numbers(cause, times.causes)[0])
-    return subdistribution_ranks(
-        times.time, times.event, number, event_times, G.just_before(times.time),
-        G.just_before(event_times),
-    )  # fmt: skip
-
-
-def _require_events_of(cause: str, times: SurvivalTimes, weights: Floats) -> None:
-    if not (times.event[weights > 0] > 0).any():
-        raise InputError(
-            f"cause={cause!r}: no row of positive weight has an event of this cause, so there is "
-            "nothing that splits could be about: name another cause"
-        )
-
-
-# The hazard of each node of a tree, estimated from its training rows.
 
 # The coefficient of variation of the hazards of leaves that rpart takes by default.
 VARIATION = 1.0
@@ -255,8 +211,10 @@ def node_hazards(
     events = node_events(*of_tree, n_causes=len(times.causes))
     terms = np.column_stack([weights, weights * times.exposure])
     of_rows, person_time = sums_in_nodes(tree, leaf, terms, counts).T
-    happened = _weights_by_cause(every, weights)
-    events_of_cause = sums_in_nodes(tree, leaf, happened, counts) if happened.size else happened
+    causes, events_of_cause = np.arange(1, 1 + len(every.causes)), np.empty((0, 0))
+    if len(causes) > 1:
+        happened = np.where(every.event[:, np.newaxis] == causes, weights[:, np.newaxis], 0.0)
+        events_of_cause = sums_in_nodes(tree, leaf, happened, counts)
     rated = with_event_deviance(tree, events)
     shrunken = with_shrunken_rates(rated, VARIATION)
     per_weight = np.divide(
@@ -271,19 +229,8 @@ def node_hazards(
         of_cause = shrunken.value
         together = with_event_deviance(tree, node_events(*of_tree))
         relative = with_shrunken_rates(together, VARIATION).value[:, 0]
-    number = events.events.sum(axis=1)
-    hazards = NodeHazards(
-        number, events.exposure, person_time, relative, of_cause, events_of_cause=events_of_cause
-    )
-    return hazards, described
-
-
-def _weights_by_cause(times: SurvivalTimes, weights: Floats) -> Floats:
-    """Return the weight (n, C) that a row adds to the events of each cause; (0, 0) of one cause."""
-    causes = np.arange(1, 1 + len(times.causes))
-    if len(causes) == 1:
-        return np.empty((0, 0))
-    return np.where(times.event[:, np.newaxis] == causes, weights[:, np.newaxis], 0.0)
+    numbers = events.events.sum(axis=1), events.exposure, person_time, relative, of_cause
+    return NodeHazards(*numbers, events_of_cause=events_of_cause), described
 
 
 def subjects_in_nodes(tree: Forest, data: TrainingData, draws: Draws) -> Integers:
