@@ -189,7 +189,7 @@ class ArchiveReader:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path, self._file = path, path.open("rb", buffering=0)
+        self.path, self._file = path, path.open("rb")
         weakref.finalize(self, self._file.close)
         self._lock = threading.Lock()
         self._size = os.fstat(self._file.fileno()).st_size
@@ -198,11 +198,9 @@ class ArchiveReader:
         name = ABOUT.encode()
         if not head.startswith(start[:4]) or head[30 : 30 + len(name)] != name:
             raise NotAFit
-        description = _description(head[len(start) :])
-        if (
-            description is None
-            or head != local_header(_about_member(head[len(start) :])) + head[len(start) :]
-        ):
+        about = head[len(start) :]
+        description = _description(about)
+        if description is None or head != local_header(_about_member(about)) + about:
             raise damaged()
         if description["format"] != FORMAT:
             raise InputError(
@@ -217,7 +215,7 @@ class ArchiveReader:
         self._part = Part(
             CONTENT, description["at"], description["stored"], description["size"], ""
         )
-        self._check_rest(description, head[len(start) :])
+        self._check_rest(description, about)
 
     def content(self) -> bytes:
         """Return the JSON of the fit."""
@@ -243,16 +241,14 @@ class ArchiveReader:
         if part.size > self.memory or part.stored > part.size or end > self._size:
             raise damaged()
         digest.update(self._bytes(part.at, header))
-        unpacker = _Unpacked(part.size) if part.stored < part.size else None
-        for at in range(part.at + header, end, PIECE):
-            stored = self._bytes(at, min(PIECE, end - at))
-            digest.update(stored)
-            if unpacker is None:
-                yield stored
-            else:
-                yield from unpacker.pieces(stored)
-        if unpacker is not None and not unpacker.is_complete():
-            raise damaged()
+        stored = self._stored(part.at + header, end, digest)
+        return _unpacked(stored, part.size) if part.stored < part.size else stored
+
+    def _stored(self, first: int, end: int, digest: Any) -> Iterator[bytes]:
+        for at in range(first, end, PIECE):
+            piece = self._bytes(at, min(PIECE, end - at))
+            digest.update(piece)
+            yield piece
 
     def _check_rest(self, description: dict[str, Any], about: bytes) -> None:
         """Check the rest of the file: the list of contents, and the list of members."""
@@ -270,40 +266,26 @@ class ArchiveReader:
         with self._lock:
             self._file.seek(at)
             content = self._file.read(count)
-        while len(content) < count:  # more than the system reads at once, or a file cut short
-            with self._lock:
-                self._file.seek(at + len(content))
-                more = self._file.read(count - len(content))
-            if not more:
-                raise damaged()
-            content += more
+        if len(content) < count:
+            raise damaged()
         return content
 
 
-class _Unpacked:
-    """Decompresses a member of so many bytes, no more of them at once than a piece."""
-
-    def __init__(self, size: int) -> None:
-        self._left, self._unpacker = size, zlib.decompressobj(-15)
-
-    def pieces(self, stored: bytes) -> Iterator[bytes]:
-        """Yield the content of the next bytes of the archive."""
-        while content := self._next(stored):
-            self._left -= len(content)
-            if self._left < 0:
-                raise damaged()
-            yield content
-            stored = self._unpacker.unconsumed_tail
-
-    def _next(self, stored: bytes) -> bytes:
-        try:
-            return self._unpacker.decompress(stored, PIECE)
-        except zlib.error:
-            raise damaged() from None
-
-    def is_complete(self) -> bool:
-        """Return whether all bytes have come."""
-        return self._unpacker.eof and self._left == 0
+def _unpacked(stored: Iterator[bytes], size: int) -> Iterator[bytes]:
+    """Yield the content of a member of so many bytes, no more of them at once than a piece."""
+    unpacker, left = zlib.decompressobj(-15), size
+    try:
+        for piece in stored:
+            while content := unpacker.decompress(piece, PIECE):
+                left -= len(content)
+                if left < 0:
+                    raise damaged()
+                yield content
+                piece = unpacker.unconsumed_tail
+    except zlib.error:
+        raise damaged() from None
+    if left or not unpacker.eof:
+        raise damaged()
 
 
 def damaged() -> InputError:

@@ -25,29 +25,9 @@ from odrf.engine.trees.concatenate import FOLLOWING
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.calibration import Recalibration
+from odrf.fits.files import storable_classes, validation
 from odrf.fits.files.archive import ArchiveReader, NotAFit, Part, damaged
 from odrf.fits.files.arrays import ArrayForm, decoded_array
-from odrf.fits.files.storable_classes import (
-    CLASSES,
-    cost_of_built,
-    cost_of_json,
-    field_names,
-    fields_set_later,
-    needed_fields,
-)
-from odrf.fits.files.validation import (
-    is_as_annotated,
-    require_curves_of,
-    require_names_of_design,
-    require_names_of_rows,
-    require_sound_fit,
-    require_sound_forest,
-    require_sound_guided,
-    require_sound_maps,
-    require_sound_roots,
-    require_sound_stack,
-    require_trusted_formula,
-)
 from odrf.fits.files.values import AS_THEY_ARE, BUILDERS, SCALARS
 from odrf.fits.fit import BoostedFit, Fit, GuidedFit
 from odrf.fits.stack.fit import StackedFit
@@ -138,7 +118,7 @@ def trees_read(
             return with_left(known | read(list(later)))
         whole = with_left(known | read(("root", "divided", "children", "count")))
         whole["left"] = in_fewer_bits(whole["left"])
-        require_sound_roots(whole["root"], len(whole["left"]))
+        validation.require_sound_roots(whole["root"], len(whole["left"]))
         for name in FOLLOWING:
             whole |= read([name])
             if Forest.of(whole).that_follow([name]):
@@ -192,7 +172,7 @@ class FitReader:
             raise InputError("it takes more memory than it says")
 
     def _json(self, content: bytes) -> Any:
-        self._take(cost_of_json(content))
+        self._take(storable_classes.cost_of_json(content))
         return json.loads(content)
 
     def _value(self, value: Any) -> Any:
@@ -234,13 +214,13 @@ class FitReader:
         if kind == "objects":
             return self._objects(part)
         if kind in ("Forest", "GuidedForest") and self._is_large(part):
-            return self._forest_later(CLASSES[kind], part)
+            return self._forest_later(storable_classes.CLASSES[kind], part)
         if kind == "TrainingData":
             return self._object(TrainingData, self._rows(part))
         values = {name: self._value(value) for name, value in part.items()}
         if kind in BUILDERS:
             built = BUILDERS[kind](**values)
-            self._take(cost_of_built(built))
+            self._take(storable_classes.cost_of_built(built))
             return built
         if kind == "LongDouble":
             return _long_double(**values)
@@ -251,7 +231,7 @@ class FitReader:
             return RuleFunction.named(option, name, self._functions.get(name))
         if kind in ("NoData", "WithheldData"):  # the latter in files of version 0.2
             return _withheld(**values)
-        return self._object(CLASSES[kind], values)
+        return self._object(storable_classes.CLASSES[kind], values)
 
     def _rows(self, part: dict[str, Any]) -> dict[str, Any]:
         """Return the fields of training rows with their matrix in one piece."""
@@ -285,17 +265,17 @@ class FitReader:
         self._require_fields(kind, values)
         built = _made(kind, values)
         if isinstance(built, Design):
-            require_names_of_design(built)
+            validation.require_names_of_design(built)
             if not self._trusted:
-                require_trusted_formula(built)
+                validation.require_trusted_formula(built)
         elif isinstance(built, Fit | GuidedFit | BoostedFit):
-            require_names_of_rows(built.design, built.data)
-            require_sound_fit(built)
+            validation.require_names_of_rows(built.design, built.data)
+            validation.require_sound_fit(built)
             _require_trees(built)
         elif isinstance(built, Recalibration):
-            require_sound_maps(built)
+            validation.require_sound_maps(built)
         elif isinstance(built, StackedFit):
-            require_sound_stack(built)
+            validation.require_sound_stack(built)
         return built
 
     def _evaluation(
@@ -335,7 +315,7 @@ class FitReader:
                 few[i] = self._value(value)
             return few.reshape(shape)
         content = self._archive.read(_place(part, _whole(part["size"])))
-        self._take(cost_of_json(content))
+        self._take(storable_classes.cost_of_json(content))
         lines = content.split(b"\n") if content else []
         values = np.empty(len(lines), dtype=object)
         for i, line in enumerate(lines):
@@ -381,15 +361,15 @@ class FitReader:
         self, kind: type, values: dict[str, Any], let_go: Container[str] = frozenset()
     ) -> None:
         """Raise `InputError` unless an object has the fields of its class, of their types."""
-        names, way = set(field_names(kind)), way_out(self._archive.version)
-        needed = {name for name in needed_fields(kind) if name not in let_go}
+        names, way = set(storable_classes.field_names(kind)), way_out(self._archive.version)
+        needed = {name for name in storable_classes.needed_fields(kind) if name not in let_go}
         if not needed <= set(values) <= names:
             raise InputError(
                 f"it has a {kind.__name__} with parts that this version, {__version__}, does not "
                 f"know: {way}"
             )
         for name, value in values.items():
-            if not is_as_annotated(kind, name, value):
+            if not validation.is_as_annotated(kind, name, value):
                 raise InputError(f"its {kind.__name__}.{name} is of a wrong type: {way}")
 
 
@@ -416,14 +396,14 @@ def _withheld(rows: Any, dropped: Any, reason: Any = LEFT_OUT, **fields: Any) ->
     if reason not in (LEFT_OUT, STREAMED):
         raise damaged()
     for name, value in fields.items():
-        if not is_as_annotated(TrainingData, name, value):
+        if not validation.is_as_annotated(TrainingData, name, value):
             raise damaged()
     return NoData(_whole(rows), _whole(dropped), **fields, reason=reason)
 
 
 def _made(kind: type, values: dict[str, Any]) -> Any:
     """Return an object with these fields, also those that are no arguments."""
-    later = fields_set_later(kind)
+    later = storable_classes.fields_set_later(kind)
     made = kind(**{name: value for name, value in values.items() if name not in later})
     for name in later:
         object.__setattr__(made, name, values[name])
@@ -435,14 +415,14 @@ def _require_trees(fit: Fit | GuidedFit | BoostedFit) -> None:
     p, K = len(fit.design.columns), fit.design.response.n_classes
     if isinstance(fit, GuidedFit):
         n_trees = len(fit.streams)
-        _check(fit.guided, lambda trees: require_sound_guided(trees, p, K, n_trees))
+        _check(fit.guided, lambda trees: validation.require_sound_guided(trees, p, K, n_trees))
     elif isinstance(fit, Fit):
         n_trees = len(fit.streams)
-        _check(fit.forest, lambda trees: require_sound_forest(trees, p, K, n_trees))
+        _check(fit.forest, lambda trees: validation.require_sound_forest(trees, p, K, n_trees))
         if isinstance(fit, SurvivalFit):
-            _check(fit.forest, partial(require_curves_of, fit))
+            _check(fit.forest, partial(validation.require_curves_of, fit))
     else:
-        _check(fit.forest, lambda trees: require_sound_forest(trees, p, 1, None))
+        _check(fit.forest, lambda trees: validation.require_sound_forest(trees, p, 1, None))
 
 
 def _check(trees: Any, check: Callable[[Any], None]) -> None:
