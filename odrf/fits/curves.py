@@ -123,8 +123,6 @@ def _of_levels(name: str, column: pd.Series, values: Sequence[Any] | None) -> Va
     return VariablePoints(name, chosen.to_numpy(), False, np.where(at < 0, np.nan, at))
 
 
-# Predictions of rows at points where some of their variables have other values.
-
 # Rows at points of a stack that are predicted together.
 TOGETHER = 2**14
 # Of probabilities: trees add changes along a curve up, which leaves some 1e-17 of 0, or below it.

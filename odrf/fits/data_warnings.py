@@ -21,7 +21,6 @@ from odrf.design.chunks import StreamedRows
 from odrf.design.columns import listed, meant_as
 from odrf.design.encoding import Indicators
 from odrf.design.formula import quoted
-from odrf.design.response import Response
 from odrf.design.survival_times import SurvivalTimes
 from odrf.engine.factors import with_rows
 from odrf.engine.trees.routing import leaf_nodes
@@ -67,10 +66,13 @@ def candidate_groups(
     if len(rows) < FEWEST_ROWS:
         return
     some = rows_drawn(rows, ROWS)
-    first = data.iloc[rows_drawn(some, FEW_ROWS)]
-    names = _without_fractions(first, names)
-    names = [name for name in names if _could_name_groups(first[name])][:MOST_CANDIDATES]
-    for name in names:
+    few = data.iloc[rows_drawn(some, FEW_ROWS)]
+    floats = numpy_columns(few, names, "f")
+    with np.errstate(invalid="ignore"):
+        whole = (few[floats].to_numpy() % 1 == 0).all(axis=0)
+    fractions = {name for name, each in zip(floats, whole, strict=True) if not each}
+    names = [name for name in names if name not in fractions and _could_name_groups(few[name])]
+    for name in names[:MOST_CANDIDATES]:
         groups = _divided(data[name], rows, some)
         if groups is not None:
             yield CandidateGroups(name, *groups, is_numeric_dtype(data[name].dtype))
@@ -127,15 +129,6 @@ def _is_known(dtype: Any) -> bool:
         return False
 
 
-def _without_fractions(few: pd.DataFrame, names: list[str]) -> list[str]:
-    """Return the names, without those of NumPy's floats that are not all whole numbers."""
-    floats = numpy_columns(few, names, "f")
-    with np.errstate(invalid="ignore"):
-        whole = (few[floats].to_numpy() % 1 == 0).all(axis=0)
-    fractions = {name for name, each in zip(floats, whole, strict=True) if not each}
-    return [name for name in names if name not in fractions]
-
-
 def _could_name_groups(few: pd.Series) -> bool:
     """Return whether the first rows have several labels or whole numbers, none missing."""
     dtype = few.dtype
@@ -155,46 +148,34 @@ def _could_name_groups(few: pd.Series) -> bool:
 
 def _divided(column: pd.Series, rows: Integers, some: Integers) -> tuple[Integers, Integers] | None:
     """Return rows and their groups; None if the values are too few or too many."""
-    values = column.iloc[some]
+    sort = is_numeric_dtype(column.dtype)
     try:
-        codes, labels = pd.factorize(values, sort=is_numeric_dtype(column.dtype))
+        codes, labels = pd.factorize(column.iloc[some], sort=sort)
     except TypeError:  # values that are no labels
         return None
     if (codes < 0).any() or len(labels) < FEWEST_GROUPS:
         return None
     if len(some) < len(rows) and FEWEST_EACH * len(labels) > len(some) / 2:
-        return _of_some_values(column, rows, labels)
-    return (some, codes.astype(np.int64)) if _are_few(len(labels), len(some)) else None
+        some = rows[np.asarray(column.iloc[rows].isin(labels[: len(labels) // 2]))]
+        codes, labels = pd.factorize(column.iloc[some], sort=sort)
+    are_few = len(labels) >= FEWEST_GROUPS and FEWEST_EACH * len(labels) <= len(some)
+    return (some, codes.astype(np.int64)) if are_few else None
 
-
-def _of_some_values(
-    column: pd.Series, rows: Integers, labels: pd.Index
-) -> tuple[Integers, Integers] | None:
-    """Return all rows of some of the values, and their groups."""
-    kept = rows[np.asarray(column.iloc[rows].isin(labels[: len(labels) // 2]))]
-    codes, values = pd.factorize(column.iloc[kept], sort=is_numeric_dtype(column.dtype))
-    return (kept, codes.astype(np.int64)) if _are_few(len(values), len(kept)) else None
-
-
-def _are_few(n_values: int, n_rows: int) -> bool:
-    return n_values >= FEWEST_GROUPS and FEWEST_EACH * n_values <= n_rows
-
-
-# Some rows of the columns that a fit uses, read once for all checks of its data.
 
 # Of large tables so many cells are read, but so many rows at least.
 CELLS, FEWEST_ROWS_READ = 4_000_000, 2000
 
 
-class RowsLookedAt(NamedTuple):
+class CheckedRows:
     """Some rows (m,) of a new fit, with their response `y` and all `numbers` (m,) by name."""
 
-    data: pd.DataFrame
-    row: Integers
-    response: Response
-    y: Floats
-    predictors: list[str]
-    numbers: dict[str, Floats]
+    def __init__(self, design: Design, data: pd.DataFrame, row: Integers, y: Floats) -> None:
+        self.data, self.row, self.y, self.response = data, row, y, design.response
+        self.predictors = _predictors(design, data)
+        numbers = numpy_columns(data, self.predictors)
+        table = data[numbers] if len(row) == len(data) else data[numbers].iloc[row]
+        values = np.ascontiguousarray(table.to_numpy(dtype=np.float64).T)
+        self.numbers: dict[str, Floats] = dict(zip(numbers, values, strict=True))
 
     def column(self, name: str) -> pd.Series:
         """Return the rows of a column of any type."""
@@ -206,37 +187,10 @@ class RowsLookedAt(NamedTuple):
         return plain_numbers(self.column(name)) if known is None else known
 
 
-def rows_looked_at(fit: AnyFit, data: pd.DataFrame) -> RowsLookedAt:
-    """Return the rows of the table `data` that are checked: all, or of a large one some."""
-    used = np.flatnonzero(fit.data.complete)
-    n_columns = max(1, len(_predictors(fit.design, data)))
-    place = rows_drawn(np.arange(len(used)), max(FEWEST_ROWS_READ, CELLS // n_columns))
-    return _looked_at(fit.design, data, used[place], fit.data.y[place])
-
-
-def first_rows_looked_at(rows: StreamedRows) -> RowsLookedAt:
-    """Return the first of the rows in chunks, which are checked before trees are grown."""
-    frame = rows.reader.frame(rows.first)
-    # a chunk without any response may have no value that distinguishes it from text
-    y = rows.reader.responses(frame).y if len(frame) else np.empty(0)
-    return _looked_at(rows.design, frame, np.arange(len(frame)), y)
-
-
 def _predictors(design: Design, data: pd.DataFrame) -> list[str]:
     there = set(data.columns)
     return [name for name in design.schema.columns if name in there]
 
-
-def _looked_at(design: Design, data: pd.DataFrame, row: Integers, y: Floats) -> RowsLookedAt:
-    names = _predictors(design, data)
-    numbers = numpy_columns(data, names)
-    table = data[numbers]
-    values = (table if len(row) == len(data) else table.iloc[row]).to_numpy(dtype=np.float64)
-    columns = dict(zip(numbers, np.ascontiguousarray(values.T), strict=True))
-    return RowsLookedAt(data, row, design.response, y, names, columns)
-
-
-# The warning about numbers that mean missing cells, such as -999.
 
 # Two nines or more, with either sign, mark missing cells in many tables.  One such cell may be an
 # error, and few different other values may be codes themselves.
@@ -244,39 +198,27 @@ CODES = frozenset(sign * (10.0**digits - 1) for digits in range(2, 10) for sign 
 FEWEST, DIFFERENT = 2, 3
 
 
-def warn_of_codes_for_missing(looked_at: RowsLookedAt) -> None:
+def warn_of_codes_for_missing(checked: CheckedRows) -> None:
     """Warn of predictors, or a response, in which a number such as -999 may mean missing."""
-    names, response = looked_at.predictors, looked_at.response
+    names, response = checked.predictors, checked.response
     if response.classes is None:
-        names = [*(name for name in response.columns if name in looked_at.data), *names]
-    codes = [each for name in names for each in _code_in(name, looked_at)]
+        names = [*(name for name in response.columns if name in checked.data), *names]
+    codes: dict[str, tuple[float, Floats]] = {}
+    for name in names:
+        values = checked.numbers_in(name)
+        code = None if values is None else code_for_missing(values)
+        if values is not None and code is not None:
+            codes[name] = code, values[np.isfinite(values) & (values != code)]
     if not codes:
         return
-    name, code, others = codes[0]
-    more = f"; so it is in {listed([each.name for each in codes[1:]])}" if codes[1:] else ""
+    name, (code, others) = next(iter(codes.items()))
+    more = f"; so it is in {listed([*codes][1:])}" if len(codes) > 1 else ""
     column = f"data[{name!r}]"
     warn_user(
-        f"{name!r} has {code:.0f} in several rows, unlike all its other values ({others[0]:.6g} "
-        f"to {others[1]:.6g}){more}: if this stands for an empty cell, make it one "
-        f"with {column} = {column}.replace({code:.0f}, np.nan)"
+        f"{name!r} has {code:.0f} in several rows, unlike all its other values "
+        f"({others.min():.6g} to {others.max():.6g}){more}: if this stands for an empty cell, make "
+        f"it one with {column} = {column}.replace({code:.0f}, np.nan)"
     )
-
-
-class CodeForMissing(NamedTuple):
-    """The number that seems to mean missing cells of a column, and the range of the others."""
-
-    name: str
-    code: float
-    others: tuple[float, float]
-
-
-def _code_in(name: str, looked_at: RowsLookedAt) -> list[CodeForMissing]:
-    values = looked_at.numbers_in(name)
-    code = None if values is None else code_for_missing(values)
-    if values is None or code is None:
-        return []
-    others = values[np.isfinite(values) & (values != code)]
-    return [CodeForMissing(name, code, (float(others.min()), float(others.max())))]
 
 
 def code_for_missing(values: Floats) -> float | None:
@@ -294,8 +236,6 @@ def code_for_missing(values: Floats) -> float | None:
     return None
 
 
-# The warning about predictors that determine the response exactly.
-
 # Rows that are searched, first a few of them, and numbers whose sums are.  With fewer rows or
 # values of the response, an exact relation may be chance.
 ROWS_FOR_RELATION, FEW_ROWS_AT_FIRST, MOST_SUMMED = 1000, 16, 100
@@ -304,13 +244,13 @@ FEWEST_ROWS_FOR_RELATION, FEWEST_VALUES = 30, 5
 MOST_IN_SUM = 3
 
 
-def warn_of_leaking_predictors(looked_at: RowsLookedAt) -> None:
+def warn_of_leaking_predictors(checked: CheckedRows) -> None:
     """Warn of predictors from which the response can be computed, if there are others beside them.
 
     One that it follows in order or one to one, or up to three numbers of which it is a weighted
     sum.
     """
-    leaking = leaking_predictors(looked_at)
+    leaking = leaking_predictors(checked)
     if not leaking:
         return
     names = " and ".join(repr(name) for name in leaking)
@@ -325,40 +265,40 @@ def warn_of_leaking_predictors(looked_at: RowsLookedAt) -> None:
     )
 
 
-def leaking_predictors(looked_at: RowsLookedAt) -> list[str]:
+def leaking_predictors(checked: CheckedRows) -> list[str]:
     """Return the predictors, up to three, from which the response can be computed, if any."""
-    n, is_number = len(looked_at.y), looked_at.response.classes is None
-    if len(looked_at.predictors) < 2 or n < FEWEST_ROWS_FOR_RELATION:
+    n, is_number = len(checked.y), checked.response.classes is None
+    if len(checked.predictors) < 2 or n < FEWEST_ROWS_FOR_RELATION:
         return []
-    if len(np.unique(looked_at.y)) < (FEWEST_VALUES if is_number else 2):
+    if len(np.unique(checked.y)) < (FEWEST_VALUES if is_number else 2):
         return []
     place = np.linspace(0, n - 1, min(n, ROWS_FOR_RELATION)).astype(np.int64)
     if is_number:
-        return _numbers_that_tell(looked_at, place)
-    codes = looked_at.y.astype(np.int64)
-    for name in looked_at.predictors:
-        if _goes_with(name, looked_at, place, codes):
+        return _numbers_that_tell(checked, place)
+    codes = checked.y.astype(np.int64)
+    for name in checked.predictors:
+        if _goes_with(name, checked, place, codes):
             return [name]
     return []
 
 
-def _goes_with(name: str, looked_at: RowsLookedAt, place: Integers, codes: Integers) -> bool:
+def _goes_with(name: str, checked: CheckedRows, place: Integers, codes: Integers) -> bool:
     """Return whether the values of a column match the classes one to one, in some rows."""
     few = place[codes[place] == codes[place[0]]][:FEW_ROWS_AT_FIRST]
-    numbers = looked_at.numbers.get(name)
+    numbers = checked.numbers.get(name)
     if numbers is not None and (numbers[few] != numbers[few[0]]).any():
         return False
-    values = looked_at.column(name).iloc[place] if numbers is None else numbers[place]
+    values = checked.column(name).iloc[place] if numbers is None else numbers[place]
     try:
         return goes_with(pd.factorize(values)[0].astype(np.int64), codes[place])
     except TypeError:  # values that are no labels
         return False
 
 
-def _numbers_that_tell(looked_at: RowsLookedAt, place: Integers) -> list[str]:
-    known, y = {}, looked_at.y[place]
-    for name in looked_at.predictors:
-        values = looked_at.numbers_in(name)
+def _numbers_that_tell(checked: CheckedRows, place: Integers) -> list[str]:
+    known, y = {}, checked.y[place]
+    for name in checked.predictors:
+        values = checked.numbers_in(name)
         if values is not None and np.isfinite(values[place]).all():
             known[name] = values[place]
             if in_same_order(known[name], y):
@@ -367,10 +307,8 @@ def _numbers_that_tell(looked_at: RowsLookedAt, place: Integers) -> list[str]:
         return []
     summed = list(known)
     used = [summed[j] for j in exact_sum(np.stack(list(known.values()), axis=1), y, MOST_IN_SUM)]
-    return used if len(used) < len(looked_at.predictors) else []
+    return used if len(used) < len(checked.predictors) else []
 
-
-# The warning about text that is shared by so few rows that it seems to name them.
 
 # Few levels may be those of a small table; with fewer rows a level, on average, one has little
 # information.
@@ -400,63 +338,37 @@ def warn_of_rare_levels(fit: AnyFit, data: pd.DataFrame) -> None:
         )
 
 
-# Whether the rows of a fit are repeated measurements, by a column of the data.
-
 # Of more predictors some are used.
 MOST_PREDICTORS = 30
 
 
-class RepeatedRows(NamedTuple):
-    """The column within whose values others hardly vary, and how many of these do."""
-
-    column: str
-    found: Repetition
-
-
-def repeated_rows(fit: AnyFit, data: pd.DataFrame) -> RepeatedRows | None:
+def repeated_rows(fit: AnyFit, data: pd.DataFrame) -> tuple[str, Repetition] | None:
     """Return the column of `data` by which the training rows are repeated measurements, or None.
 
     Of several, the one within which the others vary least, also outside of the formula.
     """
-    response = set(fit.design.response.columns)
+    response, y = set(fit.design.response.columns), fit.data.y
     names = [name for name in data.columns if isinstance(name, str) and name not in response]
-    rows = np.flatnonzero(fit.data.complete)
-    table, repeated = _Table(fit, data), []
-    for candidate in candidate_groups(data, names, rows):
-        of_column = repetition(candidate.codes, table.columns(candidate), candidate.numbered)
+    predictors = _predictors(fit.design, data)
+    predictors = predictors[:: max(1, -(-len(predictors) // MOST_PREDICTORS))]
+    if fit.design.response.classes is not None:
+        codes = y.astype(np.int64)
+        y = (codes == np.bincount(codes).argmax()).astype(np.float64)
+    of_rows = np.zeros(len(data))
+    of_rows[fit.data.complete] = y
+    repeated: list[tuple[str, Repetition]] = []
+    read: tuple[Integers | None, dict[str, Floats | None]] = None, {}
+    for name, rows, codes, numbered in candidate_groups(
+        data, names, np.flatnonzero(fit.data.complete)
+    ):
+        if rows is not read[0]:
+            read = rows, {each: numbers_or_labels(data[each].iloc[rows]) for each in predictors}
+        others = [values for each, values in read[1].items() if each != name and values is not None]
+        of_column = repetition(codes, np.array([of_rows[rows], *others]), numbered)
         if of_column is not None:
-            repeated.append(RepeatedRows(candidate.name, of_column))
-    return min(repeated, key=lambda each: each.found.mean, default=None)
+            repeated.append((name, of_column))
+    return min(repeated, key=lambda each: each[1].mean, default=None)
 
-
-class _Table:
-    """The response and some predictors of rows, as numbers."""
-
-    def __init__(self, fit: AnyFit, data: pd.DataFrame) -> None:
-        predictors = [name for name in fit.design.schema.columns if name in data.columns]
-        step = -(-len(predictors) // MOST_PREDICTORS) if predictors else 1
-        self.names, self.data = predictors[::step], data
-        y = fit.data.y
-        codes = y.astype(np.int64) if fit.design.response.classes is not None else None
-        of_used = y if codes is None else (codes == np.bincount(codes).argmax()).astype(np.float64)
-        self.y = np.zeros(len(data))
-        self.y[fit.data.complete] = of_used
-        self.rows: Integers = np.empty(0, dtype=np.int64)
-        self.read: dict[str, Floats] = {}
-
-    def columns(self, candidate: CandidateGroups) -> Floats:
-        """Return the columns (q, m) of the rows of a candidate, without itself."""
-        if candidate.rows is not self.rows:
-            self.rows = candidate.rows
-            columns = {
-                name: numbers_or_labels(self.data[name].iloc[self.rows]) for name in self.names
-            }
-            self.read = {name: values for name, values in columns.items() if values is not None}
-        others = [values for name, values in self.read.items() if name != candidate.name]
-        return np.array([self.y[candidate.rows], *others])
-
-
-# Whether rows that enter late continue the times of subjects of other rows.
 
 # Fewer such rows are no pattern; nor are few of the pairs of rows of one subject.
 FEWEST_GOING_ON, SHARE = 5, 0.5
@@ -503,8 +415,6 @@ def _adjoining(codes: Integers, times: SurvivalTimes) -> tuple[int, int] | None:
         return None
     return int(np.sum(begins == ended)), len(begins)
 
-
-# Whether the rows of a fit are in the order of time, and its residuals follow each other.
 
 # Residuals are those of some runs of successive rows, by some trees.
 RUNS, LENGTH, TREES = 6, 50, 24
@@ -592,12 +502,12 @@ def warn_of_repeated_rows(fit: AnyFit, data: pd.DataFrame) -> None:
         return
     repeated = repeated_rows(fit, data)
     if repeated is not None:
-        hardly, columns, _ = repeated.found
+        column, (hardly, columns, _) = repeated
         warn_user(
             f"rows look like repeated measurements: {hardly} of {columns} columns hardly vary "
-            f"within the values of {repeated.column!r}; validation rows a fit then have twins in "
-            f"it, and errors are too small for new values of {repeated.column!r}: use "
-            f"groups={repeated.column!r} if these are subjects or the like"
+            f"within the values of {column!r}; validation rows a fit then have twins in "
+            f"it, and errors are too small for new values of {column!r}: use "
+            f"groups={column!r} if these are subjects or the like"
         )
         return
     if not isinstance(fit, Fit) or fit.data.times is not None:
@@ -618,10 +528,13 @@ AFit = TypeVar("AFit", bound=AnyFit)
 
 def warned_of_data(fit: AFit, data: pd.DataFrame) -> AFit:
     """Return the fit; warn of what is visibly wrong with the rows it was made from."""
-    looked_at = rows_looked_at(fit, data)
+    used = np.flatnonzero(fit.data.complete)
+    most = max(FEWEST_ROWS_READ, CELLS // max(1, len(_predictors(fit.design, data))))
+    place = rows_drawn(np.arange(len(used)), most)
+    checked = CheckedRows(fit.design, data, used[place], fit.data.y[place])
     if fit.data.times is None:
-        warn_of_leaking_predictors(looked_at)
-    warn_of_codes_for_missing(looked_at)
+        warn_of_leaking_predictors(checked)
+    warn_of_codes_for_missing(checked)
     warn_of_rare_levels(fit, data)
     warn_of_repeated_rows(fit, data)
     return fit
@@ -629,6 +542,9 @@ def warned_of_data(fit: AFit, data: pd.DataFrame) -> AFit:
 
 def warn_of_chunks(rows: StreamedRows) -> None:
     """Warn of what is visibly wrong with the first rows in chunks; other checks need all."""
-    looked_at = first_rows_looked_at(rows)
-    warn_of_leaking_predictors(looked_at)
-    warn_of_codes_for_missing(looked_at)
+    frame = rows.reader.frame(rows.first)
+    # a chunk without any response may have no value that distinguishes it from text
+    y = rows.reader.responses(frame).y if len(frame) else np.empty(0)
+    checked = CheckedRows(rows.design, frame, np.arange(len(frame)), y)
+    warn_of_leaking_predictors(checked)
+    warn_of_codes_for_missing(checked)

@@ -217,8 +217,6 @@ def _in_words(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-# Numbers that variables are set to, beyond those of the training rows.
-
 # Numbers that are read back from a fit are right to about seven digits of their range.
 SLACK_OF_RANGE = 1e-6
 

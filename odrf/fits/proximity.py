@@ -95,8 +95,6 @@ def _require_few(pairs: int) -> None:
         )
 
 
-# Missing cells imputed by the values of near rows.
-
 # Rows with missing cells that are compared with all training rows at once.
 ROWS_AT_ONCE = 512
 

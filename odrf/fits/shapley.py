@@ -139,8 +139,6 @@ def _used(forest: Forest, term: Integers, P: int) -> NDArray[np.bool_]:
     return used
 
 
-# From a fit and rows to Shapley values as arrays.
-
 # The key of the orders among those of the seed.
 KEY = (22, 1)
 # Standard errors are estimated from at least so many pairs of an order and its reverse, beyond one

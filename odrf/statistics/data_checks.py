@@ -91,8 +91,6 @@ def _follow_a_trend(codes: Integers, columns: Floats, shares: Floats) -> bool:
     return bool(np.median((joined - shares) / (1 - shares)) < TREND)
 
 
-# Relations between columns and a response that hold in every row.
-
 # Columns of 32 bits are rounded to about this part of their spread; what has less of a share in a
 # sum is rounding, too.
 EXACT, SHARE = 1e-6, 1e-4

@@ -167,8 +167,6 @@ def usage(forest: Forest, first: Integers) -> Integers:
     return np.bincount(once % P, minlength=P)
 
 
-# Importance of predictors by validation rows, which have not chosen the splits.
-
 # Rows times trees whose leaves are computed in one batch.
 LEAVES_AT_ONCE = 2**22
 # Nodes times outputs of the trees whose sums are stored at once.

@@ -75,8 +75,6 @@ def quantiles_to_compare(n: int) -> Floats:
     return np.asarray(scipy.special.ndtri((np.arange(n) + 0.5) / n))
 
 
-# How much each training row is used in predictions, and how much it changes them.
-
 # Weights that add up to 1 do so within this.
 ROUNDING = 1e-9
 

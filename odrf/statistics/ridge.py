@@ -307,8 +307,6 @@ def _root(M: Floats, power: float) -> Floats:
     return np.asarray(vectors[:, kept] * length * np.sqrt(len(M) / (length**2).sum()))
 
 
-# Ridge regression, whose penalty is chosen by leaving out one row at a time.
-
 # Penalties that are tried, for columns of variance 1 and one row.
 RIDGE_PENALTIES = np.geomspace(1e-4, 1e4, 25) / 10
 TINY = 1e-12

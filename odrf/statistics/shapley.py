@@ -34,8 +34,6 @@ def box_weights() -> Floats:
     return weights
 
 
-# What Shapley values are computed from, and what comes out.
-
 # Drawing the boxes below this weight, over the root of `max_boxes`, takes about as long as
 # enumerating `max_boxes` boxes.
 LIGHTEST = 3.0
@@ -110,8 +108,6 @@ def shares_of_rows(
         advance()
     return Shares(np.array(values), np.array(errors), counted[1] / max(1, int(counted.sum())))
 
-
-# Shapley values of the mean or the sum of trees.
 
 # Background rows that a kernel takes at a time: it returns several times a second.
 AT_A_TIME = 16

@@ -130,8 +130,6 @@ def rows_to_alpha(fit: FitProperties, power: int) -> tuple[float, ...]:
     return tuple(np.log(rows) ** power / (np.maximum(along, 1e-300) * rows))
 
 
-# The theorems that may cover a fit: their conditions, and the conclusion.
-
 # The values at n, 10·n, … 10¹²·n are reported.
 REPORTED = 13
 ON_RESPONSE = "splits chosen on the response"
@@ -487,8 +485,6 @@ def _kind(fit: FitProperties) -> str:
 def _draws(fit: FitProperties) -> str:
     return "bootstrap" if fit.replaced else "subsample" if fit.drawn < 1 else "all rows"
 
-
-# Evidence on the conditions of theory: residual tails, leaf diameters, predictors per split.
 
 # Share of the residuals that form the tail; number of normal samples, and their largest size.
 TAIL, DRAWS, LARGEST_DRAW = 0.05, 400, 5000

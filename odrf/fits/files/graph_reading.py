@@ -133,8 +133,6 @@ def forest_of_fields(fields: dict[str, Any]) -> Forest:
     return forest
 
 
-# From the parts that a file lists to a fit: only known classes, only sound ones.
-
 # Trees of more bytes than this are read when they are first used.
 LARGE = 2**25
 # Other versions of pandas and pyarrow may take some more bytes for the same columns.

@@ -126,8 +126,6 @@ def fields_set_later(kind: type) -> frozenset[str]:
     return frozenset(field.name for field in made if not field.init)
 
 
-# About how much memory the parts of a file take, so that it can be known beforehand.
-
 # Bytes of a value that was read from JSON.
 VALUE = 128
 

@@ -99,8 +99,6 @@ def _require_causes(
     _require(n_causes == 1 or np.allclose(of_cause.sum(axis=1), hazard))
 
 
-# Whether the arrays of a fit from a file fit together, as kernels, which check nothing, need.
-
 # Nodes whose children are checked in one batch.
 NODES = 2**18
 KINDS = ("regression", "classification", SURVIVAL)
@@ -407,8 +405,6 @@ def _require_layout(layout: Layout, r: int, p: int) -> None:
     _require(_within(place, 0, r) and _within(level, 0, 2**24 + 1))
     _require(((level == 0) == (place < n_numbers)).all())
 
-
-# Whether the fields of an object have the types of their annotations.
 
 # What has the methods of a protocol, of all that a file can hold.
 OF_PROTOCOL: dict[Any, tuple[type, ...]] = {

@@ -168,8 +168,6 @@ SCALARS: dict[str, Callable[..., Any]] = {
 """How the contents become a value again, by its name."""
 
 
-# Tables, series, indexes and columns of pandas as arrays and plain values, and back.
-
 # Types are known by their names in files alone, not when code is checked.
 make_array: Any = pd.array
 string_type: Any = pd.StringDtype

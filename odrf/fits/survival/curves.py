@@ -361,8 +361,6 @@ def _frame(
     return pd.DataFrame(spread_numbers(values, rows.complete), index=rows.index, columns=labels)
 
 
-# Standard errors of predicted curves, and how wide their simultaneous bands are.
-
 # Most points of curves whose influences are computed at once, and most values of trees.
 POINTS, VALUES_AT_ONCE = 2**11, 2**22
 

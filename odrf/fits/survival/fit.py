@@ -303,8 +303,6 @@ def trees_to_prune(fit: Fit, loss: str) -> Forest:
     return with_split_statistics(fit.forest, fit.hazards.log_rank)
 
 
-# The out-of-bag error of the first trees of a forest, by their number.
-
 # Numbers of trees at which the error is computed, about equally far apart on a logarithmic scale.
 NUMBERS = 16
 

@@ -229,8 +229,6 @@ class StepCurve:
         return float(self.times[low[0]]) if len(low) else float("inf")
 
 
-# Confidence limits of a curve at each of its times, on a transformed scale.
-
 # A probability as near to 0 or 1 is one of them.
 ROUNDING = 1e-12
 # exp() of less is taken as exp() of this, which has an inverse.
