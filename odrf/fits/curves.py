@@ -17,7 +17,7 @@ from odrf.engine.factors import Matrix, layout_of, stored, with_rows
 from odrf.engine.partial_dependence import BlockCurves, OtherValues, curves_by_block
 from odrf.engine.running import row_blocks
 from odrf.errors import InputError
-from odrf.fits.effects import averages, set_to, trees_vary
+from odrf.fits.effects import averages, kinds_of_trees, set_to, trees_vary
 from odrf.fits.estimands import require_exact, warn_of_values_beyond
 from odrf.fits.fit import (
     AnyFit,
@@ -46,7 +46,7 @@ from odrf.statistics.curves import (
     similarity_order,
 )
 from odrf.statistics.effects import functional_covariance
-from odrf.statistics.jackknife import degrees_of_freedom, distinguishes_rows
+from odrf.statistics.jackknife import degrees_of_freedom
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -153,7 +153,7 @@ def curves_of_rows(
         return
     values = _values_at(fit, rows, points)
     # cells of these variables that are missing in new rows need no imputation
-    first = {name: _first(of_points) for name, of_points in points.items()}
+    first = {name: _at(of_points, 0) for name, of_points in points.items()}
     X = with_values(fit.design, rows.frame, rows.X, first)
     reading, X, other = _read(fit, X, points, values)
     outputs = reading.control.n_outputs if isinstance(reading, BoostedFit) else 1
@@ -175,7 +175,12 @@ def _curves_of_stack(
         )
         which += block.start
         frame = rows.frame.iloc[which].reset_index(drop=True)
-        values = {name: _all_at(of_points, point) for name, of_points in points.items()}
+        values = {
+            name: of_points.iloc[point].reset_index(drop=True)
+            if isinstance(of_points, pd.Series)
+            else np.asarray(of_points)[point]
+            for name, of_points in points.items()
+        }
         X = with_values(fit.design, frame, with_rows(rows.X, which), values)
         predicted = expected_response(fit, X)
         K = predicted.shape[1]
@@ -234,16 +239,6 @@ def _at(values: Any, point: int) -> Any:
     return values.iloc[point] if isinstance(values, pd.Series) else values[point]
 
 
-def _all_at(values: Any, point: Integers) -> Any:
-    if isinstance(values, pd.Series):
-        return values.iloc[point].reset_index(drop=True)
-    return np.asarray(values)[point]
-
-
-def _first(values: Any) -> Any:
-    return _at(values, 0)
-
-
 def _columns(fit: AnyFit, X: Matrix, names: Mapping[str, Any]) -> Integers:
     """Return the columns that the variables change; of a factor that is stored as codes, one."""
     columns = fit.design.recipe.columns_of(touched(fit.design, *names))
@@ -293,31 +288,17 @@ def mean_curve(
         of_trees = of_trees + block.of_trees
     weight = rows.weights.sum()
     mean = np.asarray(total) / weight
-    varying = None if why_no_errors(fit) else np.asarray(of_trees) / weight
+    varying = np.asarray(of_trees) / weight if trees_vary(fit) else None
     if varying is not None and fit.design.response.classes is not None:
         varying = np.round(varying, DECIMALS)
     return MeanCurve(mean, varying)
-
-
-def why_no_errors(fit: AnyFit) -> str | None:
-    """Return why the trees do not show how means of them vary; None if they do."""
-    if not isinstance(fit, Fit):
-        return "only forests of odrf() tell how estimates vary: their trees leave rows out"
-    if fit.forest.n_trees < 2:
-        return "one tree does not tell how estimates vary: use a forest of odrf()"
-    if not fit.data.has_rows:
-        return "the fit has no training rows, and which of them the trees drew is not known"
-    if not distinguishes_rows(fit.draws):
-        return 'every tree draws all rows: fit with resample="bootstrap", or fewer rows for a tree'
-    return None
 
 
 def spread_of(fit: AnyFit, of_trees: Floats | None) -> CurveSpread | None:
     """Return how the means over the trees of values (B, M) vary over samples; None if unknown."""
     if of_trees is None or not isinstance(fit, Fit):
         return None
-    kinds = np.zeros(len(of_trees), dtype=np.int64) if fit.blend is None else fit.blend.of_tree
-    covariance = functional_covariance(of_trees, kinds, fit.draws)
+    covariance = functional_covariance(of_trees, kinds_of_trees(fit), fit.draws)
     return CurveSpread(
         covariance.total, covariance.raw, covariance.n_rows, degrees_of_freedom(fit.draws)
     )

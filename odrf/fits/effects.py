@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -41,11 +41,29 @@ class Averages(NamedTuple):
     of_rows: Floats
 
 
-def trees_vary(fit: AnyFit) -> bool:
-    """Return whether the trees, several on known other rows each, show how their mean varies."""
-    if not isinstance(fit, Fit) or fit.forest.n_trees < 2 or not fit.data.has_rows:
-        return False
-    return distinguishes_rows(fit.draws)
+def why_no_errors(fit: AnyFit) -> str | None:
+    """Return why the trees do not show how means of them vary; None if they do."""
+    if not isinstance(fit, Fit):
+        return "only forests of odrf() tell how estimates vary: their trees leave rows out"
+    if fit.forest.n_trees < 2:
+        return "one tree does not tell how estimates vary: use a forest of odrf()"
+    if not fit.data.has_rows:
+        return "the fit has no training rows, and which of them the trees drew is not known"
+    if not distinguishes_rows(fit.draws):
+        return 'every tree draws all rows: fit with resample="bootstrap", or fewer rows for a tree'
+    return None
+
+
+def trees_vary(fit: AnyFit) -> TypeGuard[Fit]:
+    """Return whether the trees show how means of them vary."""
+    return why_no_errors(fit) is None
+
+
+def kinds_of_trees(fit: Fit) -> Integers:
+    """Return the kind (B,) of each tree, from 0."""
+    if fit.blend is None:
+        return np.zeros(fit.forest.n_trees, dtype=np.int64)
+    return fit.blend.of_tree
 
 
 @one_thread()
@@ -62,7 +80,7 @@ def averages(
 
     `offset` (n,) are those of boosted trees.
     """
-    if not (isinstance(fit, Fit) and trees_vary(fit)):
+    if not trees_vary(fit):
         of_rows = expected_response(fit, X, offset, advance)
         return Averages(_weights(share, group, n_groups).T @ of_rows, None, of_rows)
     reading, X = reading_empty_cells(fit, X)
@@ -218,11 +236,7 @@ class Uncertainty:
     of_units: Floats | None
 
     def covariance(self, gradient: Floats | None = None) -> Floats:
-        """Return the covariance (R, R) of linear combinations (R, M) of the estimates, or of these.
-
-        Each is a functional of the trees of its own, so that its variance is not too small with
-        few.
-        """
+        """Return the covariance (R, R) of linear combinations (R, M) of the estimates."""
         covariance, unit = self.in_units(gradient)
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(covariance * unit * unit[:, np.newaxis])
@@ -324,7 +338,11 @@ def estimated(
             ready.clear()
             names_ready.clear()
             names_ready.update(values)
-        same = tuple((name, *_identity(value)) for name, value in values.items())
+        # arrays are equal if they are the same
+        same = tuple(
+            (name, type(value), id(value) if isinstance(value, np.ndarray) else value)
+            for name, value in values.items()
+        )
         if share is grouped.share and same in ready:
             advance(len(share))
             return ready[same]
@@ -341,8 +359,12 @@ def estimated(
         high = of(estimand.high, share)
         low = None if estimand.low is None else of(estimand.low, share)
         parts.append(_part(high, low, estimand, grouped, comparison == RATIO, units))
-    estimate = np.concatenate([part.estimate.ravel() for part in parts])
-    uncertainty = _uncertainty(fit, parts, population)
+    estimate, uncertainty = np.concatenate([part.estimate.ravel() for part in parts]), None
+    if trees_vary(fit):
+        of_trees = [part.of_trees.reshape(fit.forest.n_trees, -1)
+                    for part in parts if part.of_trees is not None]  # fmt: skip
+        of_units, kinds = _of_units(parts) if population else None, kinds_of_trees(fit)
+        uncertainty = Uncertainty(np.concatenate(of_trees, axis=1), kinds, fit.draws, of_units)
     return Estimates(_labels(fit, grouped, estimands), estimate, uncertainty)
 
 
@@ -356,21 +378,6 @@ def of_event(estimates: Estimates) -> Estimates:
     return Estimates(labels, estimates.estimate[second], known)
 
 
-def _identity(value: Any) -> tuple[type, Any]:
-    """Return what two equal values have in common, and only they; arrays are equal if the same."""
-    return type(value), id(value) if isinstance(value, np.ndarray) else value
-
-
-def _uncertainty(fit: AnyFit, parts: Sequence[_Estimated], population: bool) -> Uncertainty | None:
-    if not (isinstance(fit, Fit) and trees_vary(fit)):
-        return None
-    B = fit.forest.n_trees
-    kinds = np.zeros(B, dtype=np.int64) if fit.blend is None else fit.blend.of_tree
-    values = [part.of_trees.reshape(B, -1) for part in parts if part.of_trees is not None]
-    of_units = _of_units(parts) if population else None
-    return Uncertainty(np.concatenate(values, axis=1), kinds, fit.draws, of_units)
-
-
 def _part(
     high: Averages,
     low: Averages | None,
@@ -380,31 +387,21 @@ def _part(
     units: Integers | None,
 ) -> _Estimated:
     """Return an estimand's estimates from its averages: `high`, high - low, or high / low."""
-    if low is None:
-        off = _off(high.of_rows, high.mean, estimand, grouped)
-        return _Estimated(high.mean, high.of_trees, _by_unit(off, grouped, units))
-    if not ratio:
-        mean, of_rows = high.mean - low.mean, high.of_rows - low.of_rows
-        trees = _combined(high.of_trees, low.of_trees, np.ones_like(mean))
-        off = _off(of_rows, mean, estimand, grouped)
-        return _Estimated(mean, trees, _by_unit(off, grouped, units))
+    if low is None or not ratio:
+        mean, of_rows, trees = high.mean, high.of_rows, high.of_trees
+        if low is not None:
+            mean, of_rows = mean - low.mean, of_rows - low.of_rows
+            trees = None if trees is None or low.of_trees is None else trees - low.of_trees
+        each = of_rows if estimand.width is None else of_rows / estimand.width[:, None]
+        return _Estimated(mean, trees, _by_unit(each - mean[grouped.group], grouped, units))
     # to first order the ratio changes by (change of high - ratio · change of low) / low
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient = high.mean / low.mean
-        trees = _combined(high.of_trees, low.of_trees, quotient)
-        trees = None if trees is None else trees / low.mean
-        group = grouped.group
+        trees, group = high.of_trees, grouped.group
+        if trees is not None and low.of_trees is not None:
+            trees = (trees - quotient * low.of_trees) / low.mean
         off = (high.of_rows - quotient[group] * low.of_rows) / low.mean[group]
     return _Estimated(quotient, trees, _by_unit(off, grouped, units))
-
-
-def _combined(high: Floats | None, low: Floats | None, times: Floats) -> Floats | None:
-    return None if high is None or low is None else high - times * low
-
-
-def _off(of_rows: Floats, mean: Floats, estimand: Estimand, grouped: GroupedRows) -> Floats:
-    each = of_rows if estimand.width is None else of_rows / estimand.width[:, None]
-    return np.asarray(each - mean[grouped.group])
 
 
 def _units(fit: AnyFit, grouped: GroupedRows) -> Integers:

@@ -13,6 +13,7 @@ from odrf.checks import checked_choice, checked_part, is_number, is_word
 from odrf.engine.oob import OutOfBag
 from odrf.engine.trees.routing import predict
 from odrf.errors import InputError, warn_user
+from odrf.fits.effects import kinds_of_trees
 from odrf.fits.fit import Fit
 from odrf.fits.predicting import PREDICTIONS, RowsToPredict, spread_numbers
 from odrf.fits.responses import require_out_of_bag
@@ -30,6 +31,7 @@ from odrf.statistics.jackknife import (
     distinguishes_rows,
     enough_trees,
     jackknife_after_bootstrap,
+    predicted_by_one,
 )
 
 Floats = NDArray[np.float64]
@@ -139,8 +141,7 @@ def interval_frame(
     elif interval.method == JACKKNIFE:
         require_out_of_bag(fit, "Confidence intervals")
     means = predict(fit.forest, rows.X, fit.control.n_jobs) if rows.oob is None else rows.oob
-    mean = means[:, 0]
-    std_error = None
+    mean, std_error = means[:, 0], None
     if interval.method == JACKKNIFE:
         std_error = _standard_errors(fit, rows, progress)
         half_width = reach_in_errors(interval.level, degrees_of_freedom(fit.draws)) * std_error
@@ -148,9 +149,10 @@ def interval_frame(
         if fit.design.response.in_probabilities:
             low, high = limits_of_predicted_share(mean, half_width)
     elif interval.method == CONFORMAL:
-        low, high = _ordered(
-            *_conformal(fit, rows, interval.level, out_of_bag().value[:, 0], progress)
-        )
+        low, high = _conformal(fit, rows, interval.level, out_of_bag().value[:, 0], progress)
+        # at levels near 0 the quantiles of the jackknife+ can cross: it leaves no value inside
+        crossed = low > high
+        low[crossed] = high[crossed] = 0.5 * low[crossed] + 0.5 * high[crossed]
     else:
         tail = (1 - interval.level) / 2
         low, high = _quantiles(fit, rows, np.array([tail, 1 - tail]), progress).T
@@ -234,13 +236,6 @@ def _conformal(
         )
 
 
-def _ordered(low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Return the ends (m,) of intervals, both at the middle where they are crossed."""
-    low, high, crossed = low.copy(), high.copy(), low > high
-    low[crossed] = high[crossed] = 0.5 * low[crossed] + 0.5 * high[crossed]
-    return low, high
-
-
 def _standard_errors(fit: Fit, rows: RowsToPredict, progress: bool) -> Floats:
     """Return the standard error of each prediction, NaN without two trees; warn if they are few."""
     n, B = int((fit.data.weights > 0).sum()), fit.forest.n_trees
@@ -259,15 +254,12 @@ def _standard_errors(fit: Fit, rows: RowsToPredict, progress: bool) -> Floats:
             'interval="confidence" compares trees that drew a row with trees that did not, but '
             f"every subsample has all but one of {n} rows: fit with a lower sample_fraction"
         )
-    kinds = np.zeros(B, dtype=np.int64) if fit.blend is None else fit.blend.of_tree
-    predicting = _predicting(fit, rows)
+    kinds, predicting = kinds_of_trees(fit), _predicting(fit, rows)
     with _bar(rows, progress) as bar:
         variance = jackknife_after_bootstrap(
             fit.forest, rows.X, kinds, fit.draws, predicting, bar.update
         )
     warn_of_few_trees(B, enough_trees(variance, B) if len(variance.raw) else 0)
     std_error = np.sqrt(variance.total)
-    if predicting is not None:
-        of_kinds = [predicting[kinds == g].sum(axis=0) for g in np.unique(kinds)]
-        std_error[np.max(of_kinds, axis=0) < 2] = np.nan
+    std_error[predicted_by_one(predicting, kinds, len(std_error))] = np.nan
     return std_error

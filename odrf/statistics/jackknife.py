@@ -331,6 +331,13 @@ def deviations(value: Floats, kinds: Integers, used: NDArray) -> Floats:
     return deviation / np.maximum(used.sum(axis=0), 1)
 
 
+def predicted_by_one(used: Mask | None, kinds: Integers, m: int) -> Mask:
+    """Return which of m rows no two trees of one kind, of those `used` (B, m), predict."""
+    if used is None:
+        return np.zeros(m, dtype=np.bool_)
+    return np.asarray(np.max([used[kinds == g].sum(axis=0) for g in np.unique(kinds)], axis=0) < 2)
+
+
 def enough_trees(variance: Variance, n_trees: int) -> int:
     """Return how many trees would estimate the variances well enough; 0 if `n_trees` are enough.
 

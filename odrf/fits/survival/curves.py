@@ -24,6 +24,7 @@ from odrf.engine.survival.curves import (
 )
 from odrf.engine.trees.routing import EVERY_ROW, predict
 from odrf.errors import InputError, warn_user
+from odrf.fits.effects import kinds_of_trees
 from odrf.fits.fit import AnyFit
 from odrf.fits.predicting import RowsToPredict, leaf_frame, spread_numbers
 from odrf.fits.survival.fit import SurvivalFit
@@ -31,7 +32,13 @@ from odrf.fits.survival.hazards import cause_numbers
 from odrf.public.progress import progress_bar
 from odrf.statistics.curves import curve_covariances, simultaneous_width, typical_df
 from odrf.statistics.effects import reach_in_errors
-from odrf.statistics.jackknife import Variance, degrees_of_freedom, enough_trees, rows_of_trees
+from odrf.statistics.jackknife import (
+    Variance,
+    degrees_of_freedom,
+    enough_trees,
+    predicted_by_one,
+    rows_of_trees,
+)
 from odrf.statistics.survival.score_curves import CurvesOfScores, FailureTimes
 
 Floats = NDArray[np.float64]
@@ -392,7 +399,7 @@ def curve_errors(
     """
     fit, grid = rows.fit, rows.ranks(times)
     m, G, B = rows.X.shape[1], len(times), fit.forest.n_trees
-    kinds = np.zeros(B, dtype=np.int64) if fit.blend is None else fit.blend.of_tree
+    kinds = kinds_of_trees(fit)
     drawn = rows_of_trees(kinds, fit.draws, rows.out_of_bag is not None)
     estimate, raw, bias, of_trees = np.empty((4, m, G))
     reach, most_df = np.empty(m), degrees_of_freedom(fit.draws)
@@ -413,7 +420,7 @@ def curve_errors(
         pass
     variance = Variance(raw, bias, of_trees, drawn.out_of_bag.shape[1])
     std_error = np.sqrt(variance.total)
-    by_one = _predicted_by_one(rows, kinds)
+    by_one = predicted_by_one(rows.out_of_bag, kinds, m)
     std_error[by_one], reach[by_one] = np.nan, np.nan
     raw, bias, of_trees = (part[~by_one].ravel() for part in (raw, bias, of_trees))
     known = Variance(raw, bias, of_trees, variance.n)
@@ -427,11 +434,3 @@ def _of_trees(rows: PredictedRows, grid: Integers, cause: int | None, block: sli
     if cause is None:
         return survival_of_trees(fit.forest, fit.curves, rows.X, grid, block, wanted)
     return incidence_of_trees(fit.forest, fit.curves, rows.X, grid, cause, block, wanted)
-
-
-def _predicted_by_one(rows: PredictedRows, kinds: Integers) -> Mask:
-    """Return which rows (m,) have no two trees of one kind that predict them."""
-    if rows.out_of_bag is None:
-        return np.zeros(rows.X.shape[1], dtype=np.bool_)
-    of_kinds = [rows.out_of_bag[kinds == g].sum(axis=0) for g in np.unique(kinds)]
-    return np.asarray(np.max(of_kinds, axis=0) < 2)
