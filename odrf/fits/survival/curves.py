@@ -26,6 +26,7 @@ from odrf.engine.trees.routing import EVERY_ROW, predict
 from odrf.errors import InputError, warn_user
 from odrf.fits.effects import kinds_of_trees
 from odrf.fits.fit import AnyFit
+from odrf.fits.intervals import quantile_levels
 from odrf.fits.predicting import RowsToPredict, leaf_frame, spread_numbers
 from odrf.fits.survival.fit import SurvivalFit
 from odrf.fits.survival.hazards import cause_numbers
@@ -93,12 +94,10 @@ class PredictedRows:
         forest = replace(fit.forest, value=np.column_stack(values))
         if self.out_of_bag is None:
             return predict(forest, self.X, fit.control.n_jobs)
-        out_of_bag = OutOfBag(np.zeros((n, len(values))), np.zeros(n, dtype=np.int64), np.empty(0))
-        ones = np.ones(n)
-        predict_out_of_bag(
-            forest, self.X, ones, ones, self.out_of_bag, fit.control.n_jobs, out_of_bag
-        )
-        return out_of_bag.value
+        mean, ones = np.zeros((n, len(values))), np.ones(n)
+        to = OutOfBag(mean, np.zeros(n, dtype=np.int64), np.empty(0))
+        predict_out_of_bag(forest, self.X, ones, ones, self.out_of_bag, fit.control.n_jobs, to)
+        return to.value
 
     def quantiles(
         self, shares: Sequence[float], advance: Callable[[int], object] = lambda n: None
@@ -109,11 +108,10 @@ class PredictedRows:
         for block in row_blocks(n, max(1, AT_ONCE // len(times))):
             mask = np.zeros(n, dtype=np.bool_)
             mask[block] = True
-            part = PredictedRows(
-                self.fit, with_rows(self.X, mask),
-                None if self.out_of_bag is None else self.out_of_bag[:, block],
-            )  # fmt: skip
-            survival = part.survival(times, advance)
+            trees = None if self.out_of_bag is None else self.out_of_bag[:, block]
+            survival = PredictedRows(self.fit, with_rows(self.X, mask), trees).survival(
+                times, advance
+            )
             for g, share in enumerate(shares):
                 reached = survival <= 1.0 - share + ROUNDING
                 first = times[reached.argmax(axis=1)]
@@ -246,7 +244,7 @@ def curves_as_asked(
         if type == "time":
             return _series(predicted.quantiles([0.5], bar.update)[:, 0], rows, "time")
         if type == QUANTILE:
-            levels = _checked_shares(shares)
+            levels = quantile_levels(QUARTILES if shares is None else shares)
             return _frame(predicted.quantiles(levels.tolist(), bar.update), rows, levels, "share")
         at = _times_of_type(type, times, event_times)
         if not isinstance(predicted, PredictedScores) or not predicted.follow_a_law:
@@ -270,12 +268,11 @@ def _of_causes(
     at = _times_of_type(type, times, predicted.fit.event_times)
     warn_of_later_times(at, rows.fit)
     with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
-        if type == LOST:
-            values = times_lost(predicted, at, causes)
-        else:
-            values = _in_order(
-                lambda ascending: incidences(predicted, ascending, causes, bar.update), at
-            )
+        values = (
+            times_lost(predicted, at, causes)
+            if type == LOST
+            else _in_order(lambda times: incidences(predicted, times, causes, bar.update), at)
+        )
     name = "horizon" if type in AREAS else "time"
     if len(causes) == 1:
         return _frame(values[:, 0], rows, at, name)
@@ -325,18 +322,6 @@ def warn_of_later_times(at: Floats, fit: AnyFit) -> None:
             "rows, and nothing is known of later times, where curves stay as they are: use earlier "
             "ones, in the unit of the response"
         )
-
-
-def _checked_shares(shares: Any) -> Floats:
-    if shares is None:
-        return np.array(QUARTILES)
-    levels = [shares] if is_number(shares) else shares
-    listed = is_list(levels) or isinstance(levels, pd.Series | pd.Index)
-    if not (listed and len(levels)) or not all(
-        is_number(share) and 0 < share < 1 for share in levels
-    ):
-        raise InputError(f"quantiles={shares!r}: use numbers above 0 and below 1")
-    return np.asarray(levels, dtype=np.float64)
 
 
 def require_use(type: str, times: Any, shares: Any, cause: Any) -> None:
