@@ -96,7 +96,7 @@ class AnyResults(metaclass=ResultsType):
     """
 
     fit: AnyFit
-    _lacks: ClassVar[Mapping[str, str]] = {}
+    _lacks: ClassVar[Mapping[str, str]] = {"surrogate splits": "they are of one tree: use odt()"}
     """What this kind of fits has not, and so its results lack, each with the way out."""
 
     def __init_subclass__(cls) -> None:

@@ -103,17 +103,17 @@ class ODBTResults(TreeModelResults):
     # Predictions
     @overload
     def predict(
-        self, newdata: Rows = ..., type: Label = ..., **options: Unpack[OfScores]
+        self, newdata: Rows = ..., type: Label = ..., **how: Unpack[OfScores]
     ) -> pd.Series: ...
     @overload
-    def predict(self, newdata: Rows, type: Table, **options: Unpack[OfScores]) -> pd.DataFrame: ...
+    def predict(self, newdata: Rows, type: Table, **how: Unpack[OfScores]) -> pd.DataFrame: ...
     @overload
     def predict(
-        self, newdata: Rows = ..., *, type: Table, **options: Unpack[OfScores]
+        self, newdata: Rows = ..., *, type: Table, **how: Unpack[OfScores]
     ) -> pd.DataFrame: ...
     @overload
     def predict(
-        self, newdata: Rows = ..., type: Prediction = ..., **options: Unpack[OfScores]
+        self, newdata: Rows = ..., type: Prediction = ..., **how: Unpack[OfScores]
     ) -> pd.Series | pd.DataFrame: ...
     @public
     @predicting_rows_apart

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf import fits, plots, reports
+from odrf import fits, reports
 from odrf.checks import (
     MOST,
     checked_choice,
@@ -20,11 +20,10 @@ from odrf.checks import (
     is_word,
     require_default,
 )
-from odrf.engine.oob import OutOfBag
 from odrf.errors import InputError
 from odrf.fits.fit import Fit, RawRows
 from odrf.fits.pruning import checked_alpha, forest_sizes, pruned_at, pruned_unseen, sized_forest
-from odrf.fits.responses import leaves_rows_out, require_out_of_bag
+from odrf.fits.responses import require_out_of_bag
 from odrf.options.sizes import OOB
 from odrf.pruning.complexity import CHOICES, RULES
 from odrf.public import public_method, respelled
@@ -33,7 +32,7 @@ from odrf.results import forest_predictions as forests
 from odrf.results import importance as importances
 from odrf.results import tree as trees
 from odrf.results.checks import Compared
-from odrf.results.importance import KNOCKOFF, Drawing
+from odrf.results.importance import KNOCKOFF
 from odrf.results.models import TreeResults
 from odrf.results.tree import ODTResults
 from odrf.statistics.residuals import probability_transforms, row_influence
@@ -330,18 +329,12 @@ class ODRFResults(TreeResults):
 
     # Plots and summary
     plot = importances.plot
-
-    def _drawing(self) -> Drawing:
-        return "error", lambda panel: plots.plot_error(self.error_path, panel)
+    _drawing = forests.drawing
 
     def _summary(self, progress: bool) -> Summary:
         """Return a summary: data, options, sizes, out-of-bag error, importances."""
         importance = self._measured_importance(progress)
         return reports.summaries.forest_summary(self.fit, self._known_out_of_bag, importance)
-
-    @property
-    def _known_out_of_bag(self) -> OutOfBag | None:
-        return self._out_of_bag if leaves_rows_out(self.fit) else None
 
     def _card(self) -> Card:
         return reports.summaries.forest_card(self.fit, self._known_out_of_bag)

@@ -73,7 +73,6 @@ class GRAFResults(TreeModelResults):
         "tree": GUIDED_TREES,
         "kinds": "its trees are of one kind",
         "error_path": f"{ALL_ROWS}: see growth",
-        "surrogate splits": "they are of one tree: use odt()",
         "subtrees": "regions are divided as long as they are impure: use min_split= for larger "
         "leaves",
         "growth_path": "see growth",
@@ -81,7 +80,6 @@ class GRAFResults(TreeModelResults):
         "a distribution": f"{ALL_ROWS}; use forests of odrf()",
         "rows to add": "its planes divide all regions of a tree at once, so that new rows would "
         "change all of them: fit again",
-        "changes": "they are those of update(), which it does not have",
         "rows to leave out": "save it by save(data=False), and load() it again",
         "rounds": 'its trees have no order: see predict(type="trees")',
     }

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from odrf import reports
 from odrf.engine.oob import OutOfBag
 from odrf.fits.fit import Fit
-from odrf.fits.responses import forest_out_of_bag
+from odrf.fits.responses import forest_out_of_bag, leaves_rows_out
 from odrf.options.tree import ResolvedOptions
 from odrf.results import checks, effects, export, growing, predictions
 from odrf.results import explain as explanations
@@ -77,6 +77,10 @@ class TreeResults(TreeModelResults):
     @known(out_of_bag_rows, kept=True)
     def _out_of_bag(self) -> OutOfBag:
         return forest_out_of_bag(self.fit)
+
+    @property
+    def _known_out_of_bag(self) -> OutOfBag | None:
+        return self._out_of_bag if leaves_rows_out(self.fit) else None
 
     # More rows
     update = growing.update

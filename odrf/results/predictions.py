@@ -47,19 +47,19 @@ if TYPE_CHECKING:
 
 @overload
 def predict(
-    self: FittedResults, newdata: Rows = ..., type: Label = ..., **options: Unpack[OfRows]
+    self: FittedResults, newdata: Rows = ..., type: Label = ..., **how: Unpack[OfRows]
 ) -> pd.Series: ...
 @overload
 def predict(
-    self: FittedResults, newdata: Rows = ..., *, type: Shares, **options: Unpack[OfRows]
+    self: FittedResults, newdata: Rows = ..., *, type: Shares, **how: Unpack[OfRows]
 ) -> pd.DataFrame: ...
 @overload
 def predict(
-    self: FittedResults, newdata: Rows, type: Shares, **options: Unpack[OfRows]
+    self: FittedResults, newdata: Rows, type: Shares, **how: Unpack[OfRows]
 ) -> pd.DataFrame: ...
 @overload
 def predict(
-    self: FittedResults, newdata: Rows = ..., type: Prediction = ..., **options: Unpack[OfRows]
+    self: FittedResults, newdata: Rows = ..., type: Prediction = ..., **how: Unpack[OfRows]
 ) -> pd.Series | pd.DataFrame: ...
 @public
 @predicting_rows_apart

@@ -21,7 +21,6 @@ BOOSTED = {
     "tree": BOOSTED_TREES,
     "kinds": "its trees are of one kind",
     "error_path": "see loss_path",
-    "surrogate splits": "they are of one tree: use odt()",
     "projection_importance": "gains of different rounds are on different scales: see splits",
     "subtrees": "the number of rounds and the depth bound its size: use validation= or max_depth=",
     "growth_path": "see loss_path and staged_predict()",
@@ -32,7 +31,6 @@ BOOSTED = {
     "means of trees": f"{STEPS}, and only means of trees are exported: use odt() or odrf()",
     "row_predictor": "its predictions are sums and not means of trees: use predict()",
     "rows to add": f"{STEPS}, so that new rows would change all of them: fit again",
-    "changes": "they are those of update(), which it does not have",
 }
 """What boosted trees lack, whatever the response."""
 

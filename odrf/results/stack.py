@@ -91,7 +91,6 @@ class AutoResults(TreeModelResults):
         "several trees": IN_FOREST,
         "splits": SMOOTHERS,
         "subtrees": IN_FOREST,
-        "surrogate splits": "they are of one tree: use odt()",
         "select_variables": IN_FOREST,
         "get_prediction": "it needs models that all draw rows anew, and smoothers and weights use "
         'all rows: see part("forest").{name}',
@@ -103,7 +102,6 @@ class AutoResults(TreeModelResults):
         'part("forest").consistency()',
         "trees to add": NOT_ALONE,
         "rows to add": NOT_ALONE,
-        "changes": "they are those of update(), which it does not have",
         "rows to leave out": "save it by save(data=False), and load() it again",
         "rounds": 'it is of boosted trees: see part("boosted runs").{name}',
     }
@@ -223,37 +221,30 @@ class AutoResults(TreeModelResults):
 
     @overload
     def predict(
-        self, newdata: Rows = ..., type: Label = ..., **options: Unpack[OfStacks]
+        self, newdata: Rows = ..., type: Label = ..., **how: Unpack[OfStacks]
     ) -> pd.Series: ...
     @overload
+    def predict(self, newdata: Rows, type: Table, **how: Unpack[OfStacks]) -> pd.DataFrame: ...
+    @overload
     def predict(
-        self,
-        newdata: Rows,
-        type: Table,
-        *,
-        quantiles: Quantiles | None = ...,
-        **options: Unpack[OfStacks],
+        self, newdata: Rows = ..., *, type: Table, **how: Unpack[OfStacks]
+    ) -> pd.DataFrame: ...
+    @overload
+    def predict(
+        self, newdata: Rows = ..., *, interval: Literal["prediction"], **how: Unpack[OfStacks]
     ) -> pd.DataFrame: ...
     @overload
     def predict(
         self,
         newdata: Rows = ...,
+        type: Table = ...,
         *,
-        type: Table,
-        quantiles: Quantiles | None = ...,
-        **options: Unpack[OfStacks],
+        quantiles: Quantiles,
+        **how: Unpack[OfStacks],
     ) -> pd.DataFrame: ...
     @overload
     def predict(
-        self, newdata: Rows = ..., *, interval: Literal["prediction"], **options: Unpack[OfStacks]
-    ) -> pd.DataFrame: ...
-    @overload
-    def predict(
-        self, newdata: Rows = ..., *, quantiles: Quantiles, **options: Unpack[OfStacks]
-    ) -> pd.DataFrame: ...
-    @overload
-    def predict(
-        self, newdata: Rows = ..., type: Label | Table = ..., **options: Unpack[OfStacks]
+        self, newdata: Rows = ..., type: Label | Table = ..., **how: Unpack[OfStacks]
     ) -> pd.Series | pd.DataFrame: ...
     @public
     @predicting_rows_apart

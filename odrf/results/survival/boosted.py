@@ -123,20 +123,20 @@ class SurvivalBoostedResults(SurvivalResults):
 
     @overload
     def predict(
-        self, newdata: Rows = ..., type: Risk | Link = ..., **options: Unpack[OfRounds]
+        self, newdata: Rows = ..., type: Risk | Link = ..., **how: Unpack[OfRounds]
     ) -> pd.Series: ...
     @overload
-    def predict(self, newdata: Rows, type: Table, **options: Unpack[OfRounds]) -> pd.DataFrame: ...
+    def predict(self, newdata: Rows, type: Table, **how: Unpack[OfRounds]) -> pd.DataFrame: ...
     @overload
     def predict(
-        self, newdata: Rows = ..., *, type: Table, **options: Unpack[OfRounds]
+        self, newdata: Rows = ..., *, type: Table, **how: Unpack[OfRounds]
     ) -> pd.DataFrame: ...
     @overload
     def predict(
         self,
         newdata: Rows = ...,
         type: Risk | Link | Table | Other = ...,
-        **options: Unpack[OfRounds],
+        **how: Unpack[OfRounds],
     ) -> pd.Series | pd.DataFrame: ...
     @public
     @predicting_rows_apart

@@ -46,22 +46,22 @@ class OfCurves(TypedDict, total=False):
 
 @overload
 def predict(
-    self: LeafCurveResults, newdata: Rows = ..., type: Risk = ..., **options: Unpack[OfCurves]
+    self: LeafCurveResults, newdata: Rows = ..., type: Risk = ..., **how: Unpack[OfCurves]
 ) -> pd.Series: ...
 @overload
 def predict(
-    self: LeafCurveResults, newdata: Rows, type: Table, **options: Unpack[OfCurves]
+    self: LeafCurveResults, newdata: Rows, type: Table, **how: Unpack[OfCurves]
 ) -> pd.DataFrame: ...
 @overload
 def predict(
-    self: LeafCurveResults, newdata: Rows = ..., *, type: Table, **options: Unpack[OfCurves]
+    self: LeafCurveResults, newdata: Rows = ..., *, type: Table, **how: Unpack[OfCurves]
 ) -> pd.DataFrame: ...
 @overload
 def predict(
     self: LeafCurveResults,
     newdata: Rows = ...,
     type: Risk | Table | Other = ...,
-    **options: Unpack[OfCurves],
+    **how: Unpack[OfCurves],
 ) -> pd.Series | pd.DataFrame: ...
 @public
 @predicting_rows_apart

@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pandas as pd
 
-from odrf import plots, reports
+from odrf import reports
 from odrf.checks import checked_choice, checked_whole, is_word
-from odrf.engine.oob import OutOfBag
 from odrf.errors import InputError
-from odrf.fits.responses import leaves_rows_out
 from odrf.public import public_method
 from odrf.results import effects, export, predictions
 from odrf.results import forest_predictions as forests
 from odrf.results import importance as importances
 from odrf.results import proximity as proximities
 from odrf.results import tree as trees
-from odrf.results.importance import BY_HELD_OUT, KNOCKOFF, Drawing
+from odrf.results.importance import BY_HELD_OUT, KNOCKOFF
 from odrf.results.models import TreeResults
 from odrf.text.summary import Card, Summary
 
@@ -149,6 +147,7 @@ class EstimandResults(TreeResults):
     error_path = forests.error_path
     surrogate = trees.surrogate
     plot = importances.plot
+    _drawing = forests.drawing
     _measured_importance = forests.measured
     _oob_value = _scored = forests.oob_value
     _out_of_bag_asked = predictions.values_asked
@@ -282,13 +281,6 @@ class EstimandResults(TreeResults):
         title = "Oblique random survival forest: a number of its curves"
         notes = (NOTE, ENTER_LATE) if self.fit.late else (NOTE,)
         return replace(summary, title=title, facts=facts, notes=(*summary.notes, *notes))
-
-    @property
-    def _known_out_of_bag(self) -> OutOfBag | None:
-        return self._out_of_bag if leaves_rows_out(self.fit) else None
-
-    def _drawing(self) -> Drawing:
-        return "error", lambda panel: plots.plot_error(self.error_path, panel)
 
     def _card(self) -> Card:
         card = reports.summaries.forest_card(self.fit, self._known_out_of_bag)

@@ -65,7 +65,6 @@ class SurvivalForestResults(LeafCurveResults):
         "nodes": "it is of one tree: use tree(i)",
         "to_dot": "it is of one tree: see tree(i).plot()",
         "to_sql": "it predicts curves, which are no column of a table: see tree(i).rules()",
-        "surrogate splits": "they are of one tree: use odt()",
         "subtrees": "use a larger min_leaf= for smaller trees",
         "growth_path": "it is of responses that are numbers or classes: see error_path",
         "strength_correlation": "it is of squared errors of numbers and classes: see score()",
