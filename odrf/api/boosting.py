@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from odrf import api
-from odrf.api.calling import boosting_of, design_of, spelled_call
+from odrf.api.calling import design_of, spelled_call
 from odrf.checks import Seed
 from odrf.design.columns import check_frame
 from odrf.design.functions import environment
@@ -18,7 +16,9 @@ from odrf.design.weights import offset_of
 from odrf.errors import InputError
 from odrf.fits.data_warnings import warned_of_data
 from odrf.fits.fit import grow_boosted_fit
-from odrf.projections.base import Family
+from odrf.options import words
+from odrf.options.boosting import BoostingOptions, resolve_boosting
+from odrf.options.options import DataOptions
 from odrf.public import public
 from odrf.results.boosted import ODBTResults
 
@@ -28,40 +28,40 @@ def odbt(
     formula: str,
     data: pd.DataFrame,
     *,
-    loss: str = "auto",
+    loss: words.LossName = "auto",
     n_trees: int = 100,
-    learning_rate: str | float = "auto",
-    projection: str | Family | Mapping[str | Family, float] = "auto",
-    subset_size: str | int = "random",
-    n_projections: str | int = "auto",
-    n_singles: str | int = "auto",
+    learning_rate: float | words.Auto = "auto",
+    projection: words.Projection = "auto",
+    subset_size: words.SubsetSize = "random",
+    n_projections: words.Number = "auto",
+    n_singles: words.Number = "auto",
     max_depth: int = 5,
     max_leaves: int | None = None,
     min_leaf: int = 5,
     min_hessian: float = 0.0,
-    leaf_values: str = "newton",
+    leaf_values: words.LeafValues = "newton",
     l2: float = 1.0,
-    n_thresholds: str | int = "auto",
-    split_search: str = "auto",
+    n_thresholds: words.Thresholds = "auto",
+    split_search: words.SplitSearch = "auto",
     sample_fraction: float = 1.0,
     predictor_fraction: float = 1.0,
-    n_runs: str | int = "auto",
+    n_runs: words.Number = "auto",
     run_predictors: float = 1.0,
-    validation: str | float | None = "auto",
-    patience: str | int = "auto",
-    offset: str | ArrayLike | None = None,
-    weights: str | ArrayLike | None = None,
-    class_weights: str | Mapping[Any, float] | None = None,
-    groups: str | ArrayLike | None = None,
-    order: str | ArrayLike | None = None,
-    strata: str | ArrayLike | None = None,
-    missing: str = "split",
-    unseen: str = "missing",
-    kind: str = "auto",
+    validation: words.Validation = "auto",
+    patience: words.Number = "auto",
+    offset: words.OfRows = None,
+    weights: words.OfRows = None,
+    class_weights: words.ClassWeights = None,
+    groups: words.OfRows = None,
+    order: words.OfRows = None,
+    strata: words.OfRows = None,
+    missing: words.Missing = "split",
+    unseen: words.Unseen = "missing",
+    kind: words.Kind = "auto",
     seed: Seed = None,
     n_jobs: int | None = None,
     progress: bool = False,
-) -> ODBTResults:
+) -> ODBTResults | Any:
     """Boost oblique trees: a sum of shallow trees, each fitted to the errors of the sum so far.
 
     Boosting starts from the constant with the smallest loss; for the Huber loss, from the median.
@@ -254,16 +254,51 @@ def odbt(
     >>> bool(((fit.predict(new) - new["y"]) ** 2).mean() < 0.2 * new["y"].var())
     True
     """
-    options = dict(locals())
-    for name in ("formula", "data", "progress"):
-        del options[name]
-    call = spelled_call(odbt, formula, options)
+    rows = DataOptions(
+        weights=weights,
+        class_weights=class_weights,
+        groups=groups,
+        order=order,
+        strata=strata,
+        missing=missing,
+        unseen=unseen,
+        kind=kind,
+    )
+    options = BoostingOptions(
+        loss=loss,
+        n_trees=n_trees,
+        learning_rate=learning_rate,
+        projection=projection,
+        subset_size=subset_size,
+        n_projections=n_projections,
+        n_singles=n_singles,
+        max_depth=max_depth,
+        max_leaves=max_leaves,
+        min_leaf=min_leaf,
+        min_hessian=min_hessian,
+        leaf_values=leaf_values,
+        l2=l2,
+        n_thresholds=n_thresholds,
+        split_search=split_search,
+        sample_fraction=sample_fraction,
+        predictor_fraction=predictor_fraction,
+        n_runs=n_runs,
+        run_predictors=run_predictors,
+        validation=validation,
+        patience=patience,
+        offset=offset,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+    call = spelled_call(odbt, formula, rows, options)
+    options = options.checked()
     check_frame(data)
     offsets = offset_of(offset, data)
     require_no_surrogates(missing)
-    env = environment(2)
-    design, training = design_of(formula, data, options, env, offsets.column, with_times=True)
-    control = boosting_of(options, design, training)
+    design, training = design_of(
+        formula, data, rows, environment(2), offsets.column, with_times=True
+    )
+    control = resolve_boosting(options, design, training.y)
     if offsets.given and control.n_outputs > 1:
         raise InputError(
             f'offset= needs a loss with one score for each row, and loss="{control.loss}" has '
@@ -271,10 +306,8 @@ def odbt(
         )
     offsets = offsets.keeping(training.complete)
     if training.times is not None:
-        # a union of both types would make every use of boosted trees ask which one it is
-        grown = api.survival.survival_boosted(
+        return api.survival.survival_boosted(
             call, design, training, data, offsets, control, progress
         )
-        return cast("ODBTResults", grown)
     fit = grow_boosted_fit(call, design, training, offsets, control, progress)
     return ODBTResults(warned_of_data(fit, data))

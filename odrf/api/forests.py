@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from odrf import api
-from odrf.api.calling import (
-    AlphaRule,
-    ClassWeights,
-    LeafRule,
-    Projection,
-    ShareRule,
-    design_of,
-    grown_by,
-    options_of,
-    requested,
-    spelled_call,
-)
+from odrf.api.calling import checked_options, design_of, grown_by, spelled_call
 from odrf.checks import Seed
 from odrf.design.functions import environment
 from odrf.design.missing import require_no_surrogates
 from odrf.fits.data_warnings import warned_of_data
 from odrf.fits.growing import grow_fit
 from odrf.fits.pruning import sized_forest
-from odrf.pruning.complexity import WEAKEST_LINK
+from odrf.options import words
+from odrf.options.options import DataOptions, Options
 from odrf.public import in_partitions
 from odrf.public.chunks import ChunkSource, chunks_of
 from odrf.results.forest import ODRFResults
-
-# ------------------------------------------------------------------------------------------------
-# Fit a forest of oblique trees from a formula and rows in memory, in chunks or on a cluster.
-# ------------------------------------------------------------------------------------------------
 
 
 @in_partitions("data")
@@ -42,40 +27,40 @@ def odrf(
     data: pd.DataFrame | ChunkSource,
     *,
     n_trees: int = 500,
-    blend: bool | str = "auto",
-    objective: str = "error",
-    projection: Projection = "logistic",
-    subset_size: str | int = "random",
-    n_projections: str | int = "auto",
-    n_singles: str | int = "auto",
-    max_leaves: LeafRule = None,
-    alpha: AlphaRule = None,
-    pruning: str = WEAKEST_LINK,
+    blend: words.Switch = "auto",
+    objective: words.Objective = "error",
+    projection: words.Projection = "logistic",
+    subset_size: words.SubsetSize = "random",
+    n_projections: words.Number = "auto",
+    n_singles: words.Number = "auto",
+    max_leaves: words.LeafRule = None,
+    alpha: words.AlphaRule = None,
+    pruning: words.Pruning = "weakest_link",
     min_leaf: int = 2,
     max_depth: int | None = None,
-    criterion: str = "auto",
+    criterion: words.Criterion = "auto",
     cause: str | None = None,
-    split_scale: str = "response",
-    penalty: str | None = None,
-    n_thresholds: str | int = "auto",
-    split_search: str = "auto",
-    resample: str = "auto",
-    sample_fraction: ShareRule = "auto",
+    split_scale: words.SplitScale = "response",
+    penalty: words.Penalty = None,
+    n_thresholds: words.Thresholds = "auto",
+    split_search: words.SplitSearch = "auto",
+    resample: words.Resample = "auto",
+    sample_fraction: words.ShareRule = "auto",
     honest: bool = False,
     inference: bool = False,
-    weights: str | ArrayLike | None = None,
-    class_weights: ClassWeights = None,
-    groups: str | ArrayLike | None = None,
-    order: str | ArrayLike | None = None,
-    strata: str | ArrayLike | None = None,
-    missing: str = "split",
-    unseen: str = "missing",
-    kind: str = "auto",
-    backend: str = "auto",
+    weights: words.OfRows = None,
+    class_weights: words.ClassWeights = None,
+    groups: words.OfRows = None,
+    order: words.OfRows = None,
+    strata: words.OfRows = None,
+    missing: words.Missing = "split",
+    unseen: words.Unseen = "missing",
+    kind: words.Kind = "auto",
+    backend: words.BackendName = "auto",
     seed: Seed = None,
     n_jobs: int | None = None,
     progress: bool = False,
-) -> ODRFResults:
+) -> ODRFResults | Any:
     """Grow a forest of oblique decision trees (Zhan, Liu and Xia, section 4).
 
     Each tree is grown as by `odt`, on a resample of the rows.  The forest predicts the mean of its
@@ -213,20 +198,54 @@ def odrf(
     >>> forest.oob_error < 0.06
     True
     """
-    options = options_of(locals())
-    call = spelled_call(odrf, formula, options)
+    rows = DataOptions(
+        weights=weights,
+        class_weights=class_weights,
+        groups=groups,
+        order=order,
+        strata=strata,
+        missing=missing,
+        unseen=unseen,
+        kind=kind,
+    )
+    options = Options(
+        n_trees=n_trees,
+        blend=blend,
+        objective=objective,
+        projection=projection,
+        subset_size=subset_size,
+        n_projections=n_projections,
+        n_singles=n_singles,
+        max_leaves=max_leaves,
+        alpha=alpha,
+        pruning=pruning,
+        min_leaf=min_leaf,
+        max_depth=max_depth,
+        criterion=criterion,
+        cause=cause,
+        split_scale=split_scale,
+        penalty=penalty,
+        n_thresholds=n_thresholds,
+        split_search=split_search,
+        resample=resample,
+        sample_fraction=sample_fraction,
+        honest=honest,
+        inference=inference,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+    call = spelled_call(odrf, formula, rows, options)
+    options = checked_options(odrf, options)
     require_no_surrogates(missing)
-    env, chunks, table = environment(2), chunks_of(data), cast("pd.DataFrame", data)
+    env, chunks = environment(2), chunks_of(data)
     if chunks is not None:
         return api.chunks.forest_of_chunks(
-            odrf, call, formula, chunks, options, env, backend, progress
+            call, formula, chunks, rows, options, env, backend, progress
         )
-    design, training = design_of(formula, table, options, env, with_times=True)
-    request = requested(odrf, options, {})
+    table = cast("pd.DataFrame", data)  # or else it is refused
+    design, training = design_of(formula, table, rows, env, with_times=True)
     with grown_by(backend, n_jobs):
         if training.times is not None:
-            # a union of both types would make every use of a forest ask which one it is
-            grown = api.survival.survival_forest(call, design, training, table, request, progress)
-            return cast("ODRFResults", grown)
-        fit = sized_forest(grow_fit(call, design, training, request, progress))
+            return api.survival.survival_forest(call, design, training, table, options, progress)
+        fit = sized_forest(grow_fit(call, design, training, options, progress))
     return ODRFResults(warned_of_data(fit, table))

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from odrf.api.calling import design_of, spelled_call
 from odrf.checks import Seed
@@ -18,7 +14,9 @@ from odrf.design.scaling import crowded_columns
 from odrf.errors import warn_user
 from odrf.fits.data_warnings import warned_of_data
 from odrf.fits.fit import grow_guided_fit
-from odrf.options.guided import ResolvedGuidedOptions, resolve_guided
+from odrf.options import words
+from odrf.options.guided import GuidedOptions, resolve_guided
+from odrf.options.options import DataOptions
 from odrf.public import public
 from odrf.results.guided import GRAFResults
 
@@ -29,20 +27,20 @@ def graf(
     data: pd.DataFrame,
     *,
     n_trees: int = 100,
-    subspace: str | int = "sqrt",
+    subspace: words.Subspace = "sqrt",
     trials: int | None = None,
     min_split: int = 2,
-    origin: str = "data",
-    batched: bool | str = "auto",
-    device: str = "cpu",
-    weights: str | ArrayLike | None = None,
-    class_weights: str | Mapping[Any, float] | None = None,
-    groups: str | ArrayLike | None = None,
-    order: str | ArrayLike | None = None,
-    strata: str | ArrayLike | None = None,
-    missing: str = "split",
-    unseen: str = "missing",
-    kind: str = "auto",
+    origin: words.Origin = "data",
+    batched: words.Switch = "auto",
+    device: words.DeviceName = "cpu",
+    weights: words.OfRows = None,
+    class_weights: words.ClassWeights = None,
+    groups: words.OfRows = None,
+    order: words.OfRows = None,
+    strata: words.OfRows = None,
+    missing: words.Missing = "split",
+    unseen: words.Unseen = "missing",
+    kind: words.Kind = "auto",
     seed: Seed = None,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -153,13 +151,32 @@ def graf(
     >>> bool((fit.predict(new) == new["y"]).mean() > 0.6)
     True
     """
-    options = dict(locals())
-    for name in ("formula", "data", "progress"):
-        del options[name]
-    call = spelled_call(graf, formula, options)
+    rows = DataOptions(
+        weights=weights,
+        class_weights=class_weights,
+        groups=groups,
+        order=order,
+        strata=strata,
+        missing=missing,
+        unseen=unseen,
+        kind=kind,
+    )
+    options = GuidedOptions(
+        n_trees=n_trees,
+        subspace=subspace,
+        trials=trials,
+        min_split=min_split,
+        origin=origin,
+        batched=batched,
+        device=device,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+    call = spelled_call(graf, formula, rows, options)
+    options = options.checked()
     require_no_surrogates(missing)
-    design, training = design_of(formula, data, options, environment(2))
-    control = guided_control(options, design)
+    design, training = design_of(formula, data, rows, environment(2))
+    control = resolve_guided(options, design)
     _warn_of_outliers(design, training)
     frame = data.copy() if training.complete.all() else data[training.complete]
     fit = grow_guided_fit(call, design, training, frame, control, progress)
@@ -174,13 +191,3 @@ def _warn_of_outliers(design: Design, data: TrainingData) -> None:
             "not tell them apart: make codes for unknown values empty cells, or use log(x); "
             "odrf() and odbt() do not mind"
         )
-
-
-def guided_control(options: Mapping[str, Any], design: Design) -> ResolvedGuidedOptions:
-    """Return the options of a guided forest, resolved for a design."""
-    return resolve_guided(
-        options,
-        kind=design.response.kind,
-        P=len(design.predictors),
-        n_classes=design.response.n_classes,
-    )

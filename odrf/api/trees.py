@@ -2,69 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
 import pandas as pd
-from numpy.typing import ArrayLike
-from patsy import EvalEnvironment
 
 from odrf import api
-from odrf.api.calling import (
-    TREE,
-    AlphaRule,
-    ClassWeights,
-    LeafRule,
-    Projection,
-    design_of,
-    options_of,
-    requested,
-    spelled_call,
-)
-from odrf.checks import Seed
+from odrf.api.calling import checked_options, design_of, spelled_call
+from odrf.checks import Seed, checked_seed
 from odrf.design.functions import environment
 from odrf.fits.data_warnings import warned_of_data
 from odrf.fits.growing import grow_fit
 from odrf.fits.pruning import sized_tree
-from odrf.pruning.complexity import WEAKEST_LINK
+from odrf.options import words
+from odrf.options.options import DataOptions, Options
 from odrf.public import in_partitions
 from odrf.public.chunks import ChunkSource, chunks_of
 from odrf.results.tree import ODTResults
-
-# ------------------------------------------------------------------------------------------------
-# A tree from the arguments of `odrf.odt`: of a data frame, or of a sample of rows in chunks.
-# ------------------------------------------------------------------------------------------------
-
-
-def fitted_tree(
-    function: Callable[..., Any],
-    formula: str,
-    data: Any,
-    options: Mapping[str, Any],
-    env: EvalEnvironment,
-    progress: bool,
-) -> ODTResults:
-    """Return the tree of a call of `odrf.odt`, the `function`."""
-    call, chunks, sampled_from = spelled_call(function, formula, options), chunks_of(data), 0
-    if chunks is not None:
-        sampled = api.chunks.sampled_table(formula, chunks, options, env, progress)
-        data, sampled_from, options = sampled
-    design, training = design_of(formula, data, options, env, with_times=True)
-    if sampled_from:
-        training = replace(training, sampled_from=sampled_from)
-    request = requested(function, options, TREE)
-    if training.times is not None:
-        # a union of both types would make every use of a tree ask which one it is
-        tree = api.survival.survival_tree(call, design, training, data, request, progress)
-        return cast("ODTResults", tree)
-    fit = sized_tree(grow_fit(call, design, training, request), progress)
-    return ODTResults(warned_of_data(fit, data))
-
-
-# ------------------------------------------------------------------------------------------------
-# Fit one oblique tree from a formula and a data frame.
-# ------------------------------------------------------------------------------------------------
 
 
 @in_partitions("data")
@@ -72,34 +26,34 @@ def odt(
     formula: str,
     data: pd.DataFrame | ChunkSource,
     *,
-    projection: Projection = "logistic",
-    subset_size: str | int = "random",
-    n_projections: str | int = "auto",
-    n_singles: str | int = "auto",
-    max_leaves: LeafRule = None,
-    alpha: AlphaRule = "auto",
-    pruning: str = WEAKEST_LINK,
+    projection: words.Projection = "logistic",
+    subset_size: words.SubsetSize = "random",
+    n_projections: words.Number = "auto",
+    n_singles: words.Number = "auto",
+    max_leaves: words.LeafRule = None,
+    alpha: words.AlphaRule = "auto",
+    pruning: words.Pruning = "weakest_link",
     min_leaf: int = 5,
     max_depth: int | None = None,
-    criterion: str = "auto",
+    criterion: words.Criterion = "auto",
     cause: str | None = None,
-    split_scale: str = "response",
-    penalty: str | None = None,
-    n_thresholds: str | int = "auto",
-    split_search: str = "auto",
+    split_scale: words.SplitScale = "response",
+    penalty: words.Penalty = None,
+    n_thresholds: words.Thresholds = "auto",
+    split_search: words.SplitSearch = "auto",
     honest: bool = False,
-    weights: str | ArrayLike | None = None,
-    class_weights: ClassWeights = None,
-    groups: str | ArrayLike | None = None,
-    order: str | ArrayLike | None = None,
-    strata: str | ArrayLike | None = None,
-    missing: str = "split",
-    unseen: str = "missing",
-    kind: str = "auto",
+    weights: words.OfRows = None,
+    class_weights: words.ClassWeights = None,
+    groups: words.OfRows = None,
+    order: words.OfRows = None,
+    strata: words.OfRows = None,
+    missing: words.Missing = "split",
+    unseen: words.Unseen = "missing",
+    kind: words.Kind = "auto",
     seed: Seed = None,
     n_jobs: int | None = None,
     progress: bool = False,
-) -> ODTResults:
+) -> ODTResults | Any:
     """Grow one oblique decision tree (Zhan, Liu and Xia, Algorithm 1).
 
     The tree grows breadth-first.  The candidates at each node A, which holds N(A) rows, are single
@@ -181,4 +135,52 @@ def odt(
     >>> int(tree.n_leaves[0])
     21
     """
-    return fitted_tree(odt, formula, data, options_of(locals()), environment(2), progress)
+    rows = DataOptions(
+        weights=weights,
+        class_weights=class_weights,
+        groups=groups,
+        order=order,
+        strata=strata,
+        missing=missing,
+        unseen=unseen,
+        kind=kind,
+    )
+    options = Options(
+        n_trees=1,
+        resample="none",
+        blend=False,
+        projection=projection,
+        subset_size=subset_size,
+        n_projections=n_projections,
+        n_singles=n_singles,
+        max_leaves=max_leaves,
+        alpha=alpha,
+        pruning=pruning,
+        min_leaf=min_leaf,
+        max_depth=max_depth,
+        criterion=criterion,
+        cause=cause,
+        split_scale=split_scale,
+        penalty=penalty,
+        n_thresholds=n_thresholds,
+        split_search=split_search,
+        honest=honest,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+    call = spelled_call(odt, formula, rows, options)
+    options, sampled_from = checked_options(odt, options), 0
+    env, chunks, table = environment(2), chunks_of(data), cast("pd.DataFrame", data)
+    if chunks is not None:
+        drawn_by = checked_seed(seed)
+        options = replace(options, seed=drawn_by)
+        table, sampled_from = api.chunks.sampled_table(
+            formula, chunks, rows, drawn_by, env, progress
+        )
+    design, training = design_of(formula, table, rows, env, with_times=True)
+    if sampled_from:
+        training = replace(training, sampled_from=sampled_from)
+    if training.times is not None:
+        return api.survival.survival_tree(call, design, training, table, options, progress)
+    fit = sized_tree(grow_fit(call, design, training, options), progress)
+    return ODTResults(warned_of_data(fit, table))

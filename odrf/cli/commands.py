@@ -428,7 +428,7 @@ def _run_prune(options: Namespace) -> None:
     check_targets({"--plot": options.plot, "--save": options.save}, [options.fit, options.newdata])
     check_save(options)
     check_plot(options.plot)
-    fit = load(options.fit)
+    fit: Any = load(options.fit)  # which is checked
     _check_kind(fit, options)
     path = _path(fit, options)
     pruned = fit.prune(**choice, path=path, progress=options.progress) if choice else None
