@@ -21,10 +21,7 @@ def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> ND
     `value` is the name of a column, or n numbers: of a Series by the labels of its index, else by
     position.  Raises `InputError`, which names the `argument`, if it is neither.
     """
-    if isinstance(value, str):
-        value = _column(argument, value, data)
-    elif isinstance(value, pd.Series) and len(value) == len(data):
-        value = aligned(argument, value, data.index)
+    value = _of_rows(argument, value, data)
     try:
         given = pd.Series(value)
         if given.dtype.kind in "mM":
@@ -47,10 +44,7 @@ def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> ND
 
 def row_labels(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> pd.Series:
     """Return the values (n,) of any type of the rows of `data`, read as `row_numbers` does."""
-    if isinstance(value, str):
-        value = _column(argument, value, data)
-    elif isinstance(value, pd.Series) and len(value) == len(data):
-        value = aligned(argument, value, data.index)
+    value = _of_rows(argument, value, data)
     try:
         given = pd.Series(value)
         given = given.reset_index(drop=True)
@@ -67,12 +61,17 @@ def row_labels(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> pd.
     return given
 
 
-def _column(argument: str, name: str, data: pd.DataFrame) -> pd.Series:
-    if name not in data.columns:
+def _of_rows(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> ArrayLike:
+    """Return the column that is named, or a Series in the order of the rows; else the value."""
+    if isinstance(value, pd.Series) and len(value) == len(data):
+        return aligned(argument, value, data.index)
+    if not isinstance(value, str):
+        return value
+    if value not in data.columns:
         raise InputError(
-            f"{argument}={name!r} is not a column of the data{nearest(name, data.columns)}"
+            f"{argument}={value!r} is not a column of the data{nearest(value, data.columns)}"
         )
-    return data[name]
+    return data[value]
 
 
 def aligned(argument: str, values: pd.Series, index: pd.Index) -> pd.Series:
