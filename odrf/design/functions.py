@@ -255,7 +255,8 @@ _current: ContextVar[EvalEnvironment | None] = ContextVar("environment of formul
 def environment(depth: int) -> EvalEnvironment:
     """Return the environment set by `looked_up_in`, or that of the frame `depth` levels up.
 
-    A function that is decorated by `odrf.public.public` is called two levels below the user's code.
+    A function that is decorated once, as by `odrf.public.public`, is called two levels below the
+    code of the user.
     """
     current = _current.get()
     return EvalEnvironment.capture(depth + 1) if current is None else current
