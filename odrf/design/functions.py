@@ -107,10 +107,10 @@ class Censored:
 
     def columns(self) -> pd.DataFrame:
         """Return a frame (n, 2 or 3) with the columns "time", "event" and, if given, "start"."""
-        given = {TIME: self.time, EVENT: self.event}
+        columns = {TIME: self.time, EVENT: self.event}
         if self.start is not None:
-            given[START] = self.start
-        return pd.DataFrame({name: _plain(values) for name, values in given.items()})
+            columns[START] = self.start
+        return pd.DataFrame({name: _plain(values) for name, values in columns.items()})
 
 
 @public

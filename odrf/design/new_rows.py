@@ -203,12 +203,12 @@ def rows_of_weight_added(
     numbers.
     """
     design.schema.select(newdata)
-    given = design.weights if weights is None else weights
-    of_rows = raw_weights(given, newdata)
+    source = design.weights if weights is None else weights
+    of_rows = raw_weights(source, newdata)
     counted = of_rows != 0
     if counted.all():
         return newdata, weights
-    return newdata[counted], given if isinstance(given, str) else of_rows[counted]
+    return newdata[counted], source if isinstance(source, str) else of_rows[counted]
 
 
 def with_more_rows(

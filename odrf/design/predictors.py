@@ -93,10 +93,10 @@ class Predictors:
             if v in kept:
                 return kept[v]
             variable = self.variables[v]
-            found = variable.codes(frame) if variable.is_factor else variable.encode(frame)
+            values = variable.codes(frame) if variable.is_factor else variable.encode(frame)
             if v in in_products:
-                kept[v] = found
-            return found
+                kept[v] = values
+            return values
 
         for j, term in enumerate(self.terms):
             if j in numbers:
@@ -132,9 +132,9 @@ class Predictors:
 
     def _codes_in(self, j: int, codes: Mapping[int, NDArray[np.int64]]) -> NDArray[np.int64]:
         """Return the codes (n,) of factor j: its last level for missing cells, if it has any."""
-        found = self._combined(self.terms[j], codes)
+        combined = self._combined(self.terms[j], codes)
         last = self.first[j + 1] - self.first[j] - 1
-        return np.where(found < 0, last, found) if self.holes[j] else found
+        return np.where(combined < 0, last, combined) if self.holes[j] else combined
 
     def keeping(self, which: Sequence[int]) -> Predictors:
         """Return the recipe of the predictors numbered `which` only, in this order."""

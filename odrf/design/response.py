@@ -139,15 +139,15 @@ class Response:
 
     def known_numbers(self, data: pd.DataFrame) -> NDArray[np.float64]:
         """Return what `numbers` does of rows (n,); NaN for unknown classes, and without numbers."""
-        found = np.full(len(data), np.nan)
+        numbers = np.full(len(data), np.nan)
         if self.classes is not None:
             codes = self.classes.get_indexer(pd.Index(cast(pd.Series, self._values(data).data)))
-            found[codes >= 0] = codes[codes >= 0]
-            return found
+            numbers[codes >= 0] = codes[codes >= 0]
+            return numbers
         try:
             return self.numbers(data)
         except InputError:
-            return found
+            return numbers
 
     def times(self, data: pd.DataFrame) -> SurvivalTimes:
         """Return times and events of new rows (n,), of a survival response."""

@@ -107,8 +107,8 @@ def read_structure(
     values are missing or too few, `order` has none, or both `groups` and `order` are given.
     """
     arguments = {"groups": groups, "order": order, "strata": strata}
-    given = {name: value for name, value in arguments.items() if value is not None}
-    if not given:
+    named = {name: value for name, value in arguments.items() if value is not None}
+    if not named:
         return None
     if groups is not None and order is not None:
         raise InputError(
@@ -118,7 +118,7 @@ def read_structure(
     rows = np.ones(len(data), dtype=np.bool_) if rows is None else rows
     codes: dict[str, Any] = {}
     labels: dict[str, pd.Index] = {}
-    for name, value in given.items():
+    for name, value in named.items():
         values = row_labels(name, value, data)[rows]
         _require_full(name, values)
         if name == "order":
@@ -126,7 +126,7 @@ def read_structure(
         row_codes, levels = pd.factorize(values, sort=name == "order")
         codes[name], labels[name] = row_codes.astype(np.int64), _plain(pd.Index(levels))
         _require_several(name, labels[name])
-    columns = {name: value for name, value in given.items() if isinstance(value, str)}
+    columns = {name: value for name, value in named.items() if isinstance(value, str)}
     return RowStructure(**codes, labels=labels, columns=columns)
 
 

@@ -23,11 +23,11 @@ def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> ND
     """
     value = _of_rows(argument, value, data)
     try:
-        given = pd.Series(value)
-        if given.dtype.kind in "mM":
+        series = pd.Series(value)
+        if series.dtype.kind in "mM":
             raise TypeError("dates and durations are numbers to NumPy, of some unit")
-        is_real = not is_complex_dtype(given.dtype)
-        result = given.to_numpy(dtype=np.float64, na_value=np.nan) if is_real else np.empty(0)
+        is_real = not is_complex_dtype(series.dtype)
+        result = series.to_numpy(dtype=np.float64, na_value=np.nan) if is_real else np.empty(0)
     except (TypeError, ValueError):
         raise InputError(
             f"{argument} must be numbers, one for each row, or the name of a column of numbers"
@@ -46,19 +46,18 @@ def row_labels(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> pd.
     """Return the values (n,) of any type of the rows of `data`, read as `row_numbers` does."""
     value = _of_rows(argument, value, data)
     try:
-        given = pd.Series(value)
-        given = given.reset_index(drop=True)
-        given.isna(), pd.factorize(given)
+        series = pd.Series(value).reset_index(drop=True)
+        series.isna(), pd.factorize(series)
     except (TypeError, ValueError):
         raise InputError(
             f"{argument} must be the name of a column, or one value for each row"
         ) from None
-    if len(given) != len(data):
+    if len(series) != len(data):
         raise InputError(
-            f"{argument} has length {len(given)} and the data {len(data)} rows: give one value for "
-            "each row"
+            f"{argument} has length {len(series)} and the data {len(data)} rows: give one value "
+            "for each row"
         )
-    return given
+    return series
 
 
 def _of_rows(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> ArrayLike:
