@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from keyword import iskeyword
 
 import patsy.builtins
@@ -308,11 +309,14 @@ class Formula:
     response: Atom
     terms: tuple[tuple[Atom, ...], ...]
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """The columns of the data that the predictors need."""
-        names = (name for term in self.terms for atom in term for name in atom.columns)
-        return tuple(dict.fromkeys(names))
+        names: dict[str, None] = {}
+        for term in self.terms:
+            for atom in term:
+                names.update(dict.fromkeys(atom.columns))
+        return tuple(names)
 
 
 def read_formula(
@@ -338,7 +342,7 @@ def read_formula(
         response = reader.response(tree)
         outside = {*response.columns, *aside}
         reader.others = [name for name in names if name not in outside]
-        terms = tuple(term.factors for term in reader.eval(tree.args[1]).terms)
+        terms = tuple([term.factors for term in reader.eval(tree.args[1]).terms])
     except PatsyError as error:
         raise spelling.explain(error) from None
     except (AssertionError, SyntaxError):
@@ -350,7 +354,17 @@ def read_formula(
             "read: make columns of them in the data, and name these"
         ) from None
     result = Formula(response, terms)
-    _check_sides(result)
+    if not terms:
+        raise InputError(
+            "the formula has no predictors: name at least one column on the right of ~, "
+            'or use "." for all other columns'
+        )
+    both = [name for name in response.columns if name in result.columns]
+    if both:
+        raise InputError(
+            f"the response's column {both[0]!r} is also a predictor: take it out of the right "
+            "side of the formula"
+        )
     if ROW_NAMES in result.columns and ROW_NAMES not in formula:
         warn_user(
             f"{ROW_NAMES!r} is a predictor, by '.': pandas calls so a first column without a name, "
@@ -358,20 +372,6 @@ def read_formula(
             f"table with index_col=0, or leave it out with - `{ROW_NAMES}`"
         )
     return result
-
-
-def _check_sides(formula: Formula) -> None:
-    if not formula.terms:
-        raise InputError(
-            "the formula has no predictors: name at least one column on the right of ~, "
-            'or use "." for all other columns'
-        )
-    both = [name for name in formula.response.columns if name in formula.columns]
-    if both:
-        raise InputError(
-            f"the response's column {both[0]!r} is also a predictor: take it out of the right "
-            "side of the formula"
-        )
 
 
 class _Reader(Evaluator):  # type: ignore[misc]
@@ -406,7 +406,7 @@ class _Reader(Evaluator):  # type: ignore[misc]
         if tree.token.extra == DOT:
             if self.others is None:
                 raise PatsyError("'.' cannot be the response: name a column", tree)
-            return _terms(Term([Column(name)]) for name in self.others)
+            return _terms([Term([Column(name)]) for name in self.others])
         try:
             return _terms([Term([read_atom(tree.token.extra, self.columns, self.env)])])
         except PatsyError as error:

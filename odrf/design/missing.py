@@ -85,8 +85,9 @@ def find_missing(frame: pd.DataFrame, columns: Sequence[str]) -> Missing:
 def _is_full(block: pd.DataFrame) -> bool:
     """Return whether a block of numbers has no missing value; False also where that is not sure."""
     # a factor of whole numbers may lose its missing cells among whole numbers
-    if not all(isinstance(dtype, np.dtype) for dtype in block.dtypes.array):
-        return False
+    for dtype in block.dtypes.array:
+        if not isinstance(dtype, np.dtype):
+            return False
     values = block.to_numpy()
     if values.dtype.kind != "f":
         return values.dtype.kind in "biu"

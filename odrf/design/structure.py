@@ -12,13 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from pandas.api.types import (
-    is_bool_dtype,
-    is_complex_dtype,
-    is_datetime64_any_dtype,
-    is_numeric_dtype,
-    is_timedelta64_dtype,
-)
+from pandas.api import types
 
 from odrf.design.weights import row_labels
 from odrf.engine.resamples import RowCodes
@@ -192,8 +186,10 @@ def _require_several(name: str, labels: pd.Index, which: str = "") -> None:
 
 def _require_ordered(values: pd.Series) -> None:
     dtype = values.dtype
-    number = is_numeric_dtype(dtype) and not (is_bool_dtype(dtype) or is_complex_dtype(dtype))
-    time = is_datetime64_any_dtype(dtype) or is_timedelta64_dtype(dtype)
+    number = types.is_numeric_dtype(dtype) and not (
+        types.is_bool_dtype(dtype) or types.is_complex_dtype(dtype)
+    )
+    time = types.is_datetime64_any_dtype(dtype) or types.is_timedelta64_dtype(dtype)
     if number or time or isinstance(dtype, pd.PeriodDtype):
         return
     raise InputError(
