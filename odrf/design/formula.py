@@ -43,12 +43,10 @@ _QUOTED = re.compile(r"""\bQ\(('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")\)""")
 
 @dataclass(frozen=True)
 class Spelling:
-    """A formula in the user's spelling and in patsy's.
+    """A formula as the user wrote it, on one line, and as `code` for patsy.
 
-    `text` is what the user wrote, on one line.  `code` is the same for patsy: ``^`` as ``**``, a
-    stand-alone ``.`` as `DOT`, names in backticks, and names that patsy and Python would not read
-    as such, as ``Q('…')``.  `begins` and `ends`: for each character of `code`, where the part of
-    `text` begins and ends that it stands for.
+    Here ``^`` is ``**``, a stand-alone ``.`` `DOT`, and names in backticks, or that Python would
+    not read as such, are ``Q('…')``.  `begins` and `ends`: of each character of `code`, in `text`.
     """
 
     text: str
@@ -75,10 +73,9 @@ def _in_our_words(message: str) -> str:
 
 
 def respell(formula: str, columns: Container[str]) -> Spelling:
-    """Return a formula in the spelling of patsy.
+    """Return a formula in the spelling of patsy; raise if a backtick is not closed.
 
-    Names of `columns` that are not valid in Python, such as R's ``Sepal.Length`` or the keyword
-    ``class``, are quoted.  Raises `InputError` if a backtick is not closed.
+    Names of `columns` that are not valid in Python, such as R's ``Sepal.Length``, are quoted.
     """
     text = formula.replace("\n", " ").strip()
     code: list[str] = []
@@ -177,10 +174,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Expression:
-    """Python code over columns of the data.
-
-    Two expressions are the same if their `code`, in patsy's normal spacing, is.
-    """
+    """Python code over columns; `code`, in patsy's normal spacing, tells it from others."""
 
     code: str
     columns: tuple[str, ...] = field(compare=False)
@@ -199,11 +193,7 @@ _LOCAL = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def read_atom(code: str, columns: Collection[str], env: EvalEnvironment) -> Atom:
-    """Read one atom of a formula: Python code in patsy's normal spacing.
-
-    Names that are no `columns` are looked up in the user's environment `env`.  Raises `PatsyError`
-    if the code is not Python, a name is unknown, or no column is used.
-    """
+    """Read one atom of a formula, Python code with names of columns or of the user's `env`."""
     if code.startswith(f"{PACKAGE}Surv("):
         code = code.removeprefix(PACKAGE)
     try:
@@ -322,13 +312,11 @@ class Formula:
 def read_formula(
     formula: str, columns: list[str], env: EvalEnvironment, aside: Iterable[str] = ()
 ) -> Formula:
-    """Read a formula, such as ``"log(y) ~ . - a + b:c"``.
+    """Read a formula, such as ``"log(y) ~ . - a + b:c"``, with functions of the environment `env`.
 
-    ``.`` stands for all `columns` except those of the response and those in `aside`, such as that
-    of the weights.  Intercepts (``0``, ``1``, ``-1``) are accepted and ignored: trees have none.
-    Functions are looked up in the user's environment `env`.  Raises `InputError` if the formula
-    does not parse, names something unknown, has no response or more than one, has no predictors, or
-    has the response among them.
+    ``.`` stands for all `columns` except those of the response and those in `aside`.  Intercepts
+    are accepted and ignored: trees have none.  Raises `InputError` if it does not parse, names
+    something unknown, has not one response, no predictors, or the response among them.
     """
     if not isinstance(formula, str) or not formula.strip():
         raise InputError(f'formula must be a text such as "y ~ .", not {formula!r}')

@@ -35,10 +35,7 @@ class BlockRange(NamedTuple):
 
 
 def block_ranges(lengths: Sequence[int], size: int) -> list[BlockRange]:
-    """Return the ranges of blocks, in the order of the rows, of partitions of these lengths.
-
-    Every block has `size` rows, but for the last one.
-    """
+    """Return the ranges of blocks of `size` rows, in order, of partitions of these lengths."""
     bounds = np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))]).tolist()
     starts = [-(-begin // size) * size for begin in bounds[:-1]]
     owners = [i for i, start in enumerate(starts) if start < bounds[i + 1]]
@@ -58,11 +55,7 @@ Result = TypeVar("Result")
 
 
 class BlockRangeTasks(NamedTuple):
-    """Tasks of a graph of Dask, one for each of some ranges of blocks.
-
-    The `graph` has these tasks, and those that read the partitions; `keys` are in the order of the
-    ranges.
-    """
+    """Tasks of a graph of Dask for ranges of blocks, and those that read partitions."""
 
     graph: dict[Any, Any]
     keys: list[Any]
@@ -78,11 +71,10 @@ class _Work(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PartitionBlocks:
-    """The blocks of a data frame of Dask.  Its partitions stay on the workers.
+    """The blocks of a data frame of Dask, whose partitions stay on the workers.
 
-    What moves between workers is less than a block from each partition to the worker of the one
-    before.  A frame that is not persisted is read anew in each pass.  Rows of weight 0 in the
-    column `weights` are not read.
+    What moves is less than a block from each partition to the worker of the one before.  A frame
+    that is not persisted is read anew in each pass.  Rows of weight 0 are left out.
     """
 
     chunks: Chunks
@@ -150,11 +142,7 @@ class PartitionBlocks:
         columns: Sequence[str],
         numbers: Sequence[int],
     ) -> BlockRangeTasks:
-        """Return the tasks ``function(argument, blocks)`` of the ranges of blocks of these numbers.
-
-        `argument` is a future, as `odrf.engine.growth.backends.sent` returns it, and `what` the
-        name of the tasks on the dashboard.
-        """
+        """Return tasks ``function(argument, blocks)`` of these ranges; `argument` is a future."""
         reading = self._partitions(columns)
         graph, parts = reading.graph, reading.keys
         work = _Work(function, tuple(columns), blocks.ROWS_PER_BLOCK)

@@ -386,12 +386,11 @@ def stage_losses(
 
 @kernel
 def write_out_of_bag_values(table, leaves, unseen, centre, scale, first, last, values):
-    """Write the values of the trees ``first:last`` of b, centred and scaled.
+    """Write values (m, b, K) of the trees ``first:last`` of b, less centre, times scale.
 
-    table (N, K) has the values of nodes; leaves (m, b) the node that each row reaches in each
-    tree; unseen (m, b) whether the row is out of bag, else its value is 0.  centre and scale,
-    (m, K) or (1, K), are of each row or of all: they are subtracted, and multiply the difference.
-    The values go to values (m, b, K).
+    table (N, K) has the values of nodes; leaves (m, b) the nodes that rows reach; unseen (m, b)
+    whether the row is out of bag, else its value is 0.  centre and scale, (m, K) or (1, K), are of
+    each row or of all.
     """
     apart = np.uint64(len(centre) > 1)
     for r in range(np.uint64(len(leaves))):
