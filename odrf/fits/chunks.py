@@ -121,16 +121,16 @@ def evaluated_block(
     """Return the sums of one block; those of its leaves are added to `leaf_sums` (m, K + 1)."""
     forest, draw, scale = evaluating.forest, evaluating.draw, evaluating.scale
     m, K = len(block.y), forest.value.shape[1]
-    unseen = ~draw.drawn(block.numbers, block.weights, n_jobs)
-    out_of_bag = OutOfBag(np.zeros((m, K)), np.zeros(m, dtype=np.int64), np.empty(0))
+    out_of_bag = ~draw.drawn(block.numbers, block.weights, n_jobs)
+    predicted = OutOfBag(np.zeros((m, K)), np.zeros(m, dtype=np.int64), np.empty(0))
 
     def see(begin: int, leaves: NDArray[np.int32]) -> None:
-        add_to_leaves(leaves, unseen, begin, block.y, block.weights, K > 1, scale, leaf_sums)
+        add_to_leaves(leaves, out_of_bag, begin, block.y, block.weights, K > 1, scale, leaf_sums)
 
     path = predict_out_of_bag(
-        forest, block.X, block.y, block.weights, unseen, n_jobs, out_of_bag, see
+        forest, block.X, block.y, block.weights, out_of_bag, n_jobs, predicted, see
     )
-    known = (out_of_bag.votes > 0) & (block.weights > 0)
+    known = (predicted.votes > 0) & (block.weights > 0)
     weight = float(block.weights.sum())
     # not by BLAS, whose sums may depend on the number of its threads
     mean = float((block.weights * block.y).sum()) / weight if weight else 0.0
@@ -138,7 +138,7 @@ def evaluated_block(
     scores = 0.0, 0.0, 0.0, np.zeros((K, K))
     if K > 1:
         codes, weights = block.y[known].astype(np.int64), block.weights[known]
-        scores = _scores(codes, weights, out_of_bag.value[known], bool(forest.ordered))
+        scores = _scores(codes, weights, predicted.value[known], bool(forest.ordered))
     columns, classes = column_sums(evaluating.reader.design, block), np.array([weight])
     if K > 1:
         classes = np.bincount(block.y.astype(np.int64), block.weights, K).astype(np.float64)
