@@ -24,17 +24,7 @@ from odrf.engine.growth.backends import TasksOnWorkers, computed_by_workers, pre
 from odrf.engine.memory import in_bytes
 from odrf.engine.numeric import streams
 from odrf.engine.trees.forest import Forest
-from odrf.fits.chunks import (
-    UNKNOWN,
-    BlockSums,
-    Passes,
-    Validation,
-    evaluated_block,
-    require_rows,
-    total_of_blocks,
-    tree_bytes,
-    validation_of,
-)
+from odrf.fits import chunks
 from odrf.fits.fit import AnyFit, Fit, RowSums
 from odrf.fits.predicting import predict_rows, rows_of
 from odrf.options.tree import ResolvedOptions
@@ -51,9 +41,9 @@ def trees_at_once(
 
     Rows and growth take at most half of the workers' memory, or the limit of `Chunks`.
     """
-    n_rows, of_rows, of_growth = tree_bytes(rows, control)
+    n_rows, of_rows, of_growth = chunks.tree_bytes(rows, control)
     workers = _workers(client)
-    limits = [float(worker.get("memory_limit") or UNKNOWN) for worker in workers]
+    limits = [float(worker.get("memory_limit") or chunks.UNKNOWN) for worker in workers]
     threads = max(1, sum(int(worker["nthreads"]) for worker in workers))
     if limits and of_rows + of_growth > max(limits):
         raise MemoryError(
@@ -182,7 +172,7 @@ def _grown(
 ) -> Forest:
     """Return the tree of a number and a stream that grows on the rows of all pieces."""
     drawn = [piece for piece in pieces if piece is not None]
-    require_rows(len(drawn), number)
+    chunks.require_rows(len(drawn), number)
     return grown_apart(joined_rows(drawn), recipe, stream)
 
 
@@ -190,13 +180,13 @@ def _evaluated_on_workers(
     fit: Fit, rows: StreamedRows, draw: HashedDraw, advance: Callable[[int], object]
 ) -> RowSums:
     """Return the sums of all rows; see `Passes`."""
-    source, evaluating = _partitions(rows), validation_of(fit, rows, draw)
+    source, evaluating = _partitions(rows), chunks.validation_of(fit, rows, draw)
     n_ranges = len(source.ranges(rows.reader.used.columns))
     submit = partial(_submit_evaluation, rows, evaluating)
     tasks = TasksOnWorkers[Any](source.client, submit, n_ranges + 1)
     leaf_sums = evaluating.no_sums()
 
-    def evaluated() -> Iterator[BlockSums]:
+    def evaluated() -> Iterator[chunks.BlockSums]:
         results, n = tasks.results(), 0
         for _ in range(n_ranges):
             for block, sums in next(results):
@@ -208,11 +198,11 @@ def _evaluated_on_workers(
         for total in results:
             np.add(leaf_sums, total, out=leaf_sums)
 
-    return total_of_blocks(evaluated(), evaluating, leaf_sums)
+    return chunks.total_of_blocks(evaluated(), evaluating, leaf_sums)
 
 
 def _submit_evaluation(
-    rows: StreamedRows, evaluating: Validation, numbers: Sequence[int]
+    rows: StreamedRows, evaluating: chunks.Validation, numbers: Sequence[int]
 ) -> Sequence[Any]:
     """Submit the tasks that evaluate; return the futures of sums of rows, last of leaves."""
     source = _partitions(rows)
@@ -232,12 +222,14 @@ def _submit_evaluation(
 
 
 def _evaluated_range(
-    evaluating: Validation, blocks: Iterator[pd.DataFrame]
-) -> tuple[list[tuple[BlockChecksum, BlockSums]], NDArray[np.int64]]:
+    evaluating: chunks.Validation, blocks: Iterator[pd.DataFrame]
+) -> tuple[list[tuple[BlockChecksum, chunks.BlockSums]], NDArray[np.int64]]:
     """Return the checksum and the sums of each block of a range, and the sums of leaves."""
     leaf_sums, of_blocks = evaluating.no_sums(), []
     for rows in filter(None, map(evaluating.reader.rows, blocks)):
-        of_blocks.append((checked_sum(rows), evaluated_block(evaluating, rows, 1, leaf_sums)))
+        of_blocks.append(
+            (checked_sum(rows), chunks.evaluated_block(evaluating, rows, 1, leaf_sums))
+        )
     return of_blocks, leaf_sums
 
 
@@ -266,7 +258,7 @@ def _tasks(
     return source.tasks(what, function, scattered(source.client, argument), columns, numbers)
 
 
-ON_WORKERS = Passes(_trees_on_workers, _evaluated_on_workers)
+ON_WORKERS = chunks.Passes(_trees_on_workers, _evaluated_on_workers)
 """On the workers of a cluster of Dask, which have the rows in partitions."""
 
 
