@@ -184,25 +184,16 @@ def total_of_blocks(
     for block in blocks:
         weight = total.weight + block.weight
         share, off = (block.weight / weight if weight else 0.0), block.mean - total.mean
-        total = BlockSums(
-            path=total.path + block.path,
-            n_evaluated=total.n_evaluated + block.n_evaluated,
-            evaluated=total.evaluated + block.evaluated,
-            log_loss=total.log_loss + block.log_loss,
-            brier=total.brier + block.brier,
-            confusion=total.confusion + block.confusion,
-            weight=weight,
-            mean=total.mean + off * share,
-            squares=total.squares + block.squares + off**2 * total.weight * share,
-            columns=total.columns + block.columns,
-            classes=total.classes + block.classes,
-        )
+        mean = total.mean + off * share
+        squares = total.squares + block.squares + off**2 * total.weight * share
+        both = [one + other for one, other in zip(total, block, strict=True)]
+        total = BlockSums(*both)._replace(mean=mean, squares=squares)
     classes = len(total.confusion) > 1
     with np.errstate(invalid="ignore", divide="ignore"):
         error_path = total.path[:, 0] / total.path[:, 1]
         means = np.array([total.log_loss, total.brier]) / np.float64(total.evaluated)
     reader = evaluating.reader
-    mean = total.classes / total.weight if classes else np.array([total.mean])
+    means_of_response = total.classes / total.weight if classes else np.array([total.mean])
     return RowSums(
         error_path=error_path,
         n_evaluated=total.n_evaluated,
@@ -212,7 +203,7 @@ def total_of_blocks(
         confusion=total.confusion * reader.unit if classes else None,
         column_means=total.columns / total.weight,
         importance=importance_of_sums(
-            evaluating.forest, leaf_sums, evaluating.scale, mean, reader.design.first
+            evaluating.forest, leaf_sums, evaluating.scale, means_of_response, reader.design.first
         ),
     )
 
