@@ -173,12 +173,11 @@ class AnyResults(metaclass=ResultsType):
 
         Parameters
         ----------
-        source : path, Chunks, iterable of data frames, or function
-            The rows, as `odrf.Chunks` takes them; also an iterator of data frames, such as
-            ``pd.read_csv(path, chunksize=100_000)``.
+        {chunks_to_predict}
         type : str, optional
-            As in `predict`, by default its default.
-        {progress}
+            What is predicted: a type of `predict`, by default its first.
+        progress : bool, default False
+            Show a progress bar of the chunks.
 
         Returns
         -------
@@ -186,6 +185,11 @@ class AnyResults(metaclass=ResultsType):
             The prediction of each chunk, as of `predict`, which is computed, and errors are raised,
             when it is asked for.  Rows of data frames of pandas keep their labels; others are
             numbered from 0 on.
+
+        Raises
+        ------
+        InputError
+            As by `predict` and `odrf.Chunks`.
 
         Examples
         --------
@@ -216,15 +220,15 @@ class AnyResults(metaclass=ResultsType):
 
         Parameters
         ----------
-        source : path, Chunks, iterable of data frames, or function
-            The rows, as by `predict_chunks`.
+        {chunks_to_predict}
         path : str or path
             The file, which is written as a whole: if this fails, what was there is unchanged.
         type : str, optional
-            As in `predict`, by default its default.
+            What is predicted: a type of `predict`, by default its first.
         keep : sequence of str, default ()
             Columns of the source that are written, too, such as an identifier.
-        {progress}
+        progress : bool, default False
+            Show a progress bar of the chunks.
 
         Returns
         -------

@@ -37,41 +37,38 @@ def calibration(
 
     Parameters
     ----------
-    newdata : DataFrame, optional
-        Rows with their classes.  By default the training rows, predicted out of bag and with their
-        case and class weights.
+    {rows_to_check}
     bins : int, default 10
         Bins of about equally many rows in the table.
-    level : float, default 0.95
-        Nominal coverage of the intervals of the bins, and of the band for calibrated probabilities.
+    {level_of_checks}
 
     Returns
     -------
     Calibration
-        A reliability diagram, and the parts of the Brier score.  Of two classes, the event is the
-        second; of more, each class in turn.
+        A reliability diagram, and the parts of the Brier score.  Of two classes, the event is
+        the second; of more, each class in turn.
 
     Raises
     ------
     InputError
-        If the fit is a regression; if no rows are out of bag and there is no `newdata`; if the rows
-        have one class only.
+        {about invalid_check}
 
     Notes
     -----
     Intervals take the rows as independent; if the fit has ``groups=``, the groups, with the
-    effective number of rows by Korn and Graubard (1998).  New rows without the column of groups,
-    and all rows of a fit without its training rows, count as independent.  The band is pointwise:
-    at each probability it holds the share `level` of the curves of calibrated probabilities, with
-    events that are independent given these.
+    effective number of rows by Korn and Graubard (1998).  New rows without the column of
+    groups, and all rows of a fit without its training rows, count as independent.  The band is
+    pointwise: at each probability it holds the share `level` of the curves of calibrated
+    probabilities, with events that are independent given these.
 
     References
     ----------
     T. Dimitriadis, T. Gneiting and A. I. Jordan (2021). Stable reliability diagrams for
     probabilistic classifiers. PNAS 118, e2016191118.
 
-    E. L. Korn and B. I. Graubard (1998). Confidence intervals for proportions with small expected
-    number of positive counts estimated from survey data. Survey Methodology 24, 193-201.
+    E. L. Korn and B. I. Graubard (1998). Confidence intervals for proportions with small
+    expected number of positive counts estimated from survey data. Survey Methodology 24,
+    193-201.
 
     Examples
     --------
@@ -95,8 +92,7 @@ def discrimination(
 
     Parameters
     ----------
-    newdata, level
-        As in `calibration`.
+    {rows_to_check, level_of_checks}
 
     Returns
     -------
@@ -104,12 +100,17 @@ def discrimination(
         Areas under ROC curves (intervals of DeLong and others), average precisions (bootstrap
         intervals), and net benefits for decision curves.
 
+    Raises
+    ------
+    InputError
+        {about invalid_check}
+
     Notes
     -----
     Intervals take the rows as independent; if the fit has ``groups=``, the groups, as in
     `calibration`: the variance of areas is by Obuchowski (1997), and the bootstrap draws whole
-    groups.  Where a class is told apart without any mistake, the area's interval is wide if there
-    are few rows, and the average precision has none.
+    groups.  Where a class is told apart without any mistake, the area's interval is wide if
+    there are few rows, and the average precision has none.
 
     References
     ----------

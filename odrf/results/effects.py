@@ -42,52 +42,27 @@ def predictions(
 
     Parameters
     ----------
-    by : str or list of str, optional
-        Columns whose values make groups of rows; each group has its own average.  By default all
-        rows are one group.
-    at : mapping, optional
-        Values, or lists of values, that variables are set to in every row, such as
-        ``{"age": [30, 60]}``: one average for each combination.  A variable is a column of the
-        data; predictors computed from it, such as ``log(age)``, follow.
-    newdata : DataFrame, optional
-        The rows.  By default the training rows, with their case weights, which class weights
-        multiply; new rows count alike.  Rows of a fit with offsets need the column that ``offset=``
-        named.
-    level : float, default 0.95
-        Nominal coverage of the intervals.
-    population : bool, default False
-        False: the average over these very rows.  True: the rows are a sample of a population, and
-        its chance is added to the variance: that of the predictions, divided by the number of rows.
-        Training rows of one group (``groups=``) are one unit of the sample.
-    {progress}
+    {by, at, rows_averaged, level, population, progress}
 
     Returns
     -------
     Effects
-        Its `table` has the columns of marginaleffects: ``term``, ``contrast``, those of `at` and
-        `by`, for classes ``class``, ``estimate``, ``std_error``, ``statistic``, ``p_value``,
-        ``conf_low``, ``conf_high``.
+        {about table_of_effects}
 
     Raises
     ------
     InputError
-        If an argument or a column cannot be used; if a column is in `by` and in `at`; if the fit
-        has no training rows, and there are no new ones.
+        {about invalid_effect}
 
     Warns
     -----
     UserWarning
-        The forest has too few trees for standard errors; or a number of `at` is beyond the training
-        rows, or a level of it is in none of them.
+        The forest has too few trees for standard errors; or a number of `at` is beyond the
+        training rows, or a level of it is in none of them.
 
     Notes
     -----
-    Standard errors are for the forest's expectation over training samples; they do not cover its
-    bias.  They are those of the jackknife after bootstrap (`odrf.statistics.jackknife`), for the
-    mean over the trees of each tree's average.  Only forests of `odrf.odrf` that have their
-    training rows have them.  Tests and intervals are normal; with ``groups=``, by Student's t with
-    as many degrees of freedom as there are groups, less the number of strata.  Intervals of
-    averaged probabilities are on the scale of the log odds, so that they stay between 0 and 1.
+    {about notes_on_effects}
 
     Examples
     --------
@@ -122,15 +97,15 @@ def comparisons(
     Parameters
     ----------
     variables : str or list of str, optional
-        Columns of the data that predictors are computed from; a factor is one.  By default all but
-        dates, durations, periods and whole numbers beyond 2⁵³, which have no usual contrast: name
-        them, and give two.
+        Columns of the data that predictors are computed from; a factor is one.  By default all
+        but dates, durations, periods and whole numbers beyond 2⁵³, which have no usual
+        contrast: name them, and give two.
     contrast : {"sd", "unit", "iqr", "reference", "pairwise"} or a pair of values, optional
         Which two values are compared.
 
-        - ``"sd"``, the default for numbers of more than two values: half a standard deviation above
-          and below the value of each row.  A forest is a step function: it may not change over one
-          unit.  Of numbers with few values, such as 1 to 5, name two instead.
+        - ``"sd"``, the default for numbers of more than two values: half a standard deviation
+          above and below the value of each row.  A forest is a step function: it may not change
+          over one unit.  Of numbers with few values, such as 1 to 5, name two instead.
         - ``"unit"``: the value of each row, and 1 more.
         - ``"iqr"``: the quartiles, the same in all rows.
         - ``"reference"``, the default for factors: each level with the first.
@@ -141,29 +116,34 @@ def comparisons(
         What is for numbers is ignored by factors, and the other way round, if there are several
         variables.
     comparison : {"difference", "ratio"}, default "difference"
-        The difference of the two averages, or the second divided by the first.  For classes these
-        are differences and ratios of risks.
-    by, at, newdata, level, population, progress
-        As in `predictions`.
+        The difference of the two averages, or the second divided by the first.  For classes
+        these are differences and ratios of risks.
+    {by, at, rows_averaged, level, population, progress}
 
     Returns
     -------
     Effects
-        As `predictions`; of two classes differences are those of the event alone, which is the
-        second: the other one's would be their mirror image.  ``statistic`` tests that the
-        difference is 0, or the ratio 1.
+        {about table_of_effects}
+        Of two classes differences are those of the event alone, which is the second: the other
+        one's would be their mirror image.  ``statistic`` tests that the difference is 0, or the
+        ratio 1.
 
     Raises
     ------
     InputError
-        As by `predictions`; if a contrast does not fit a variable; if the fit has no training rows,
-        which tell levels and spreads of variables.
+        {about invalid_effect}
+        If a contrast does not fit a variable; if the fit has no training rows, which tell levels
+        and spreads of variables.
 
     Warns
     -----
     UserWarning
         The forest has too few trees for standard errors; or a number of `at`, or of a pair
         `contrast`, is beyond the training rows, or a level is in none of them.
+
+    Notes
+    -----
+    {about notes_on_effects}
 
     Examples
     --------
@@ -206,9 +186,9 @@ def slopes(
 ) -> Effects:
     """Average the slope of the prediction in a variable over rows.
 
-    The slope of a row is the difference of the predictions at a value above and one below its own,
-    divided by their distance.  By default these are the next values of training rows that are a
-    quarter of a standard deviation or more away; at the ends of the range, the last one.
+    The slope of a row is the difference of the predictions at a value above and one below its
+    own, divided by their distance.  By default these are the next values of training rows that
+    are a quarter of a standard deviation or more away; at the ends of the range, the last one.
 
     Parameters
     ----------
@@ -216,28 +196,32 @@ def slopes(
         Columns with numbers that predictors are computed from.  By default all such columns but
         those with whole numbers beyond 2⁵³.
     bandwidth : float, optional
-        The distance, in the unit of the variable, above 0: half of it above and below, moved inside
-        near the ends of the training range.  A forest is a step function, whose slope over a very
-        small interval is 0 or very large.
-    by, at, newdata, level, population, progress
-        As in `predictions`.
+        The distance, in the unit of the variable, above 0: half of it above and below, moved
+        inside near the ends of the training range.  A forest is a step function, whose slope
+        over a very small interval is 0 or very large.
+    {by, at, rows_averaged, level, population, progress}
 
     Returns
     -------
     Effects
-        As `predictions`; of two classes that of the event alone, which is the second.
+        {about table_of_effects}
+        Of two classes the slope is that of the event alone, which is the second.
 
     Raises
     ------
     InputError
-        As by `predictions`; if a variable holds no numbers; if the fit has no training rows, which
-        tell its spread.
+        {about invalid_effect}
+        If a variable holds no numbers; if the fit has no training rows, which tell its spread.
 
     Warns
     -----
     UserWarning
-        The forest has too few trees for standard errors; or a number of `at` is beyond the training
-        rows, or a level of it is in none of them.
+        The forest has too few trees for standard errors; or a number of `at` is beyond the
+        training rows, or a level of it is in none of them.
+
+    Notes
+    -----
+    {about notes_on_effects}
 
     Examples
     --------
@@ -284,47 +268,41 @@ def partial(
     """Return the partial dependence of the prediction on one or two variables.
 
     The mean prediction of the rows in which a variable is set to a value, for each of several
-    values (Friedman 2001).  All predictors that are computed from the variable follow it, such as
-    ``log(x)`` or ``x:z``.  If the variable depends on others, some of these rows are unlike any
-    that were seen: see `ale`.
+    values (Friedman 2001).  All predictors that are computed from the variable follow it, such
+    as ``log(x)`` or ``x:z``.  If the variable depends on others, some of these rows are unlike
+    any that were seen: see `ale`.
 
     Parameters
     ----------
     variables : str or list of two str
         Columns of the data that the predictors are computed from.
-    values : list, or mapping of str to list, optional
-        The points.  By default see `points`, which has no say where these are given; of a factor
-        all levels.
-    points : int, optional
-        How many points a variable of numbers has: equally spaced ones between its 1 % and 99 %
-        quantiles, or all of its values if they are not more.  By default 50, for two variables 20.
+    {values, points_of_curves}
     newdata : DataFrame, optional
         Rows over which predictions are averaged.  By default the training rows, with their case
         weights, which class weights multiply; new rows count alike.  Rows of a fit with offsets
         need the column that ``offset=`` named.
     level : float, default 0.95
         Coverage of intervals and bands.
-    {progress}
+    {progress_of_rows}
 
     Returns
     -------
     EffectCurve or EffectSurface
-        With ``table``, ``summary()`` and ``plot()``.  For classes, probabilities of each.  Standard
-        errors are those of forests that draw rows: how much the curve varies over training samples.
-        They say nothing of the bias of the forest.
+        With ``table``, ``summary()`` and ``plot()``.  For classes, probabilities of each.
+        Standard errors are those of forests that draw rows: how much the curve varies over
+        training samples.  They say nothing of the bias of the forest.
 
     Notes
     -----
-    An interval is for one point, a band for all points together: by a multivariate t whose degrees
-    of freedom are those of the estimated variances (Satterthwaite 1946), the median over the
-    points.  Those of probabilities are on the scale of the log odds.  How often they cover,
-    ``benchmarks/inference/interval_coverage.py`` measures.
+    An interval is for one point, a band for all points together: by a multivariate t whose
+    degrees of freedom are those of the estimated variances (Satterthwaite 1946), the median
+    over the points.  Those of probabilities are on the scale of the log odds.  How often they
+    cover, ``benchmarks/inference/interval_coverage.py`` measures.
 
     Raises
     ------
     InputError
-        If no predictor is computed from a variable, or it holds dates; if `values` or `points` are
-        none; if the fit does not hold its training rows, and there is no `newdata`.
+        {about invalid_curve}
 
     Warns
     -----
@@ -361,11 +339,11 @@ def ale(
 ) -> EffectCurve | EffectSurface:
     """Return accumulated local effects of one variable, or second-order ones of two.
 
-    The values of a variable are divided into intervals.  Within each, the predictions of its rows
-    change by a mean amount from one end to the other; these changes are added up, and the curve is
-    shifted so that its mean over the rows is 0 (Apley and Zhu 2020).  Rows are only moved within
-    their interval, so that they stay like those that were seen, even if variables depend on each
-    other: this is the difference to `partial`.
+    The values of a variable are divided into intervals.  Within each, the predictions of its
+    rows change by a mean amount from one end to the other; these changes are added up, and the
+    curve is shifted so that its mean over the rows is 0 (Apley and Zhu 2020).  Rows are only
+    moved within their interval, so that they stay like those that were seen, even if variables
+    depend on each other: this is the difference to `partial`.
 
     Of two variables, only what they add together to the sum of their own effects.
 
@@ -374,14 +352,15 @@ def ale(
     variables : str or list of two str
         Columns of the data that the predictors are computed from; two of numbers.
     points : int, optional
-        How many ends of intervals there are, each interval with about as many rows as the others;
-        all values of the variable, if they are not more.  By default 40, for two variables 15.
+        How many ends of intervals there are, each interval with about as many rows as the
+        others; all values of the variable, if they are not more.  By default 40, for two
+        variables 15.
     newdata : DataFrame, optional
         Rows whose predictions are changed.  By default the training rows, with weights as in
         `partial`.  Rows of a fit with offsets need the column that ``offset=`` named.
     level : float, default 0.95
         Coverage of intervals and bands.
-    {progress}
+    {progress_of_rows}
 
     Returns
     -------
@@ -391,15 +370,15 @@ def ale(
     Raises
     ------
     InputError
-        If no predictor is computed from a variable; it holds dates, or one value only in the rows
-        of positive weight, or none; one of two is a factor; the fit does not hold its training
-        rows, and there is no `newdata`.
+        If no predictor is computed from a variable; it holds dates, or one value only in the
+        rows of positive weight, or none; one of two is a factor; the fit does not hold its
+        training rows, and there is no `newdata`.
 
     Notes
     -----
     The levels of a factor are put in an order, and neighbours are compared on the rows of both.
-    Ordered categories keep theirs; others are ordered by the similarity of the other variables of
-    their rows.
+    Ordered categories keep theirs; others are ordered by the similarity of the other variables
+    of their rows.
 
     References
     ----------
@@ -430,26 +409,19 @@ def interactions(
 ) -> Interactions:
     """Return which variables interact: H statistics of all pairs, and of each with all others.
 
-    If two variables do not interact, their partial dependence together is the sum of those of each.
-    The difference is their interaction (Friedman and Popescu 2008).  Trees show some of it even
-    where there is none, so the fit is grown again on permuted responses: the largest strength there
-    is what noise alone reaches.
+    If two variables do not interact, their partial dependence together is the sum of those of
+    each.  The difference is their interaction (Friedman and Popescu 2008).  Trees show some of
+    it even where there is none, so the fit is grown again on permuted responses: the largest
+    strength there is what noise alone reaches.
 
     Parameters
     ----------
-    variables : list of str, optional
-        Columns of the data that the predictors are computed from.  By default all; the time grows
-        with the square of their number.
-    rows : int, default 100
-        Over how many rows predictions are averaged, at as many values.  Of those that have a value
-        of each variable some are drawn, by their weights, or all are taken if they are not more;
-        then they count alike.  The time grows with its square.
+    {variables_of_pairs, rows_of_pairs}
     permutations : int, default 3
         How often the fit is grown again.  0: no noise is computed.
-    newdata : DataFrame, optional
-        Where the rows are drawn from.  By default the training rows.  Rows of a fit with offsets
-        need the column that ``offset=`` named.
-    {progress}
+    {rows_drawn}
+    progress : bool, default False
+        Show a progress bar of the curves.
 
     Returns
     -------
@@ -464,10 +436,10 @@ def interactions(
 
     Notes
     -----
-    They are ranked by strength, in the unit of the prediction.  H is relative: of variables with
-    hardly an effect it can be close to 1.  The noise is that of responses without any relation.
-    Strong effects of several variables, which trees approximate by steps, can show interactions
-    above it even if they add up: see `ale` of two variables for its form.
+    They are ranked by strength, in the unit of the prediction.  H is relative: of variables
+    with hardly an effect it can be close to 1.  The noise is that of responses without any
+    relation.  Strong effects of several variables, which trees approximate by steps, can show
+    interactions above it even if they add up: see `ale` of two variables for its form.
 
     References
     ----------
@@ -501,21 +473,17 @@ def ice(
 ) -> IndividualCurves:
     """Return how the prediction of each of some rows depends on a variable.
 
-    Their mean over all rows is the partial dependence, if these have equal weights.  Curves that
-    are not parallel show that the variable interacts with others (Goldstein et al. 2015).
+    Their mean over all rows is the partial dependence, if these have equal weights.  Curves
+    that are not parallel show that the variable interacts with others (Goldstein et al. 2015).
 
     Parameters
     ----------
     variable : str
         A column of the data that the predictors are computed from.
-    values, points
-        As in `partial`.
+    {values, points_of_curves}
     rows : int, default 200
         How many rows at most; of more, some are drawn at random, by the fit's seed.
-    newdata : DataFrame, optional
-        The rows.  By default the training rows.  Rows of a fit with offsets need the column that
-        ``offset=`` named.
-    {progress}
+    {rows_of_curves, progress_of_rows}
 
     Returns
     -------
@@ -525,13 +493,14 @@ def ice(
     Raises
     ------
     InputError
-        As in `partial`; if `rows` is out of range.
+        {about invalid_curve}
+        If `rows` is out of range.
 
     References
     ----------
     Goldstein, Kapelner, Bleich and Pitkin (2015), Peeking inside the black box: visualizing
-    statistical learning with plots of individual conditional expectation, Journal of Computational
-    and Graphical Statistics 24, 44-65.
+    statistical learning with plots of individual conditional expectation, Journal of
+    Computational and Graphical Statistics 24, 44-65.
 
     Examples
     --------
@@ -539,7 +508,7 @@ def ice(
     >>> data = odrf.load_data("diabetes")
     >>> fit = odrf.odrf("progression ~ .", data, n_trees=50, seed=1)
     >>> curves = fit.ice("bmi", points=5, rows=len(data))
-    >>> mean = effects.table.groupby("value")["estimate"].mean().to_numpy()
+    >>> mean = curves.table.groupby("value")["estimate"].mean().to_numpy()
     >>> bool(abs(mean - fit.partial("bmi", points=5).table["estimate"]).max() < 1e-9)
     True
     """

@@ -111,69 +111,54 @@ def shap(
 ) -> ShapleyValues:
     """Divide each prediction among the terms of the formula, by Shapley values.
 
-    The value of a coalition of terms is the mean prediction of mixed rows: these have the values of
-    the explained row for the terms of the coalition, and those of a background row for the others
-    (interventional Shapley values).  The Shapley value of a term is the mean of what it changes as
-    it enters, over all orders of the terms.  So the values of a row add up to its prediction minus
-    the mean prediction of the background rows.
+    The value of a coalition of terms is the mean prediction of mixed rows: these have the
+    values of the explained row for the terms of the coalition, and those of a background row
+    for the others (interventional Shapley values).  The Shapley value of a term is the mean of
+    what it changes as it enters, over all orders of the terms.  So the values of a row add up
+    to its prediction minus the mean prediction of the background rows.
 
     Parameters
     ----------
-    newdata : DataFrame, optional
-        Rows to explain.  By default the training rows, as all trees predict them.  Rows that cannot
-        be predicted are left out.
-    background : DataFrame or int, optional
-        What predictions are compared with: rows, or how many training rows are drawn by the seed of
-        the fit.  By default 100 are drawn, or all are taken if there are not more.  Rows of unequal
-        case weights are drawn in proportion to them, with replacement.
-    max_boxes : int, default 4096
-        Values are exact where all coalitions of a tree and a pair of rows fall into at most so many
-        boxes; of fewer than 13 terms that a tree reads they always do, with 4096.  With more,
-        orders of the terms are drawn for the boxes of little weight, below 3/√max_boxes.  A smaller
-        number is faster and less exact; with 0 all orders are drawn.
-    draws : int, optional
-        How many random orders are drawn, each together with its reverse, at least 2: of each box
-        that is drawn.  By default as many as give a reliable standard error.
-    seed : int, SeedSequence or Generator, optional
-        Seed of the orders; by default that of the fit.
-    n_jobs : int, optional
-        Threads; by default those of the fit.  The values are the same for any number.
-    {progress}
+    {rows_to_explain, background, max_boxes, draws}
+    {seed_of_orders, threads_of_fit, progress_of_shap}
 
     Returns
     -------
     ShapleyValues
-        With ``values``, ``std_error``, ``base``, ``table``, ``row()``, ``summary()``, ``plot()``,
-        and ``to_shap()`` for the plots of the package shap.
+        With ``values``, ``std_error``, ``base``, ``table``, ``row()``, ``summary()``,
+        ``plot()``, and ``to_shap()`` for the plots of the package shap.
 
     Raises
     ------
     InputError
-        If an argument is out of range, or rows cannot be predicted; for class probabilities of a
-        guided forest, which are shares of votes and no mean over trees.
+        {about invalid_shap}
 
     Notes
     -----
     Explained are the mean response or the probabilities of the classes; of boosted trees the
-    scores, as ``predict(type="link")`` gives them, without offsets.  A factor, a basis such as
-    ``bs(x, 4)``, and the empty cells of a predictor belong to one term.  ``log(x)`` and ``x``, or
-    ``a`` and ``a:b``, are terms of their own if the formula has both: mixed rows may have values
-    that do not go together.
+    scores, as ``predict(type="link")`` gives them, without offsets.
 
-    All coalitions go down a tree together: where a split depends on a term, they divide into those
-    with it and those without.  A leaf is reached by boxes, of all coalitions with certain terms and
-    without certain others, whose Shapley values are known.  For splits on single predictors this is
-    interventional TreeSHAP.  If there are too many boxes, those of little weight, which is the
-    share of orders that meet it, are not divided to the leaves: random orders that meet the box are
-    drawn, and their prefixes go down the tree together.  What is drawn adds up exactly, too.
+    A factor, a basis such as ``bs(x, 4)``, and the empty cells of a predictor belong to one
+    term.  ``log(x)`` and ``x``, or ``a`` and ``a:b``, are terms of their own if the formula has
+    both: each takes its share, and mixed rows may have values that do not go together.
+
+    A split on several terms reads mixed rows as they are.  All coalitions go down a tree
+    together: where a split depends on a term, they divide into those with it and those without.
+    A leaf is reached by boxes, of all coalitions with certain terms and without certain others,
+    whose Shapley values are known.  For splits on single predictors this is interventional
+    TreeSHAP.  If there are too many boxes, those of little weight are not divided to the
+    leaves.  The weight of a box is the share of orders that meet it: in them its terms come
+    before those that it excludes.  Random orders that meet it are drawn, and their prefixes go
+    down the tree together.  What is drawn adds up exactly, too.
 
     What is no sum or mean of trees, ``shap.PermutationExplainer`` of the package shap explains,
-    from a function that predicts and a table of numbers as background, with factors as codes.
+    from a function that predicts and a table of numbers as background.  Factors are given as
+    codes, which the function turns back into levels.
 
     References
     ----------
-    S. M. Lundberg et al. (2020). From local explanations to global understanding with explainable
-    AI for trees. Nature Machine Intelligence 2.
+    S. M. Lundberg et al. (2020). From local explanations to global understanding with
+    explainable AI for trees. Nature Machine Intelligence 2.
 
     Examples
     --------
@@ -208,16 +193,16 @@ def shap_interactions(
     """Divide each prediction among the terms of the formula and their pairs.
 
     What two terms do together, beyond what each does alone, is their Shapley interaction index.
-    One half of it is the entry of the pair (i, j), the other half that of (j, i).  The diagonal has
-    the rest of the Shapley value of each term, its main effect.  So the entries of a term add up to
-    its Shapley value, and all entries of a row to its prediction minus the mean prediction of the
-    background rows.
+    One half of it is the entry of the pair (i, j), the other half that of (j, i).  The diagonal
+    has the rest of the Shapley value of each term, its main effect.  So the entries of a term
+    add up to its Shapley value, and all entries of a row to its prediction minus the mean
+    prediction of the background rows.
 
     Parameters
     ----------
-    newdata, background, max_boxes, draws, seed, n_jobs, progress
-        As in `shap`.  Drawn interactions take longer than drawn values: for each order, one more
-        for each term.
+    {rows_to_explain, background, max_boxes, draws}
+        Drawn interactions take longer than drawn values: for each order, one more for each term.
+    {seed_of_orders, threads_of_fit, progress_of_shap}
 
     Returns
     -------
@@ -228,14 +213,14 @@ def shap_interactions(
     Raises
     ------
     InputError
-        As in `shap`.
+        {about invalid_shap}
     MemoryError
         If the values of all rows take more memory than there is.
 
     References
     ----------
-    S. M. Lundberg et al. (2020). From local explanations to global understanding with explainable
-    AI for trees. Nature Machine Intelligence 2.
+    S. M. Lundberg et al. (2020). From local explanations to global understanding with
+    explainable AI for trees. Nature Machine Intelligence 2.
 
     Examples
     --------

@@ -272,36 +272,36 @@ def to_onnx(self: FittedResults) -> Any:
 def to_sql(self: Of[Fit], dialect: str, type: str = "response", *, complete: bool = False) -> str:
     """Return the tree as an expression of SQL, to be put between SELECT and FROM.
 
-    A split on one column compares it with a threshold in the column's own unit, or its label with a
-    list.  A sum of several columns is compared as in `predict`, for columns scaled to [0, 1], in
-    floats of 32 bits: in DuckDB and PostgreSQL every row goes to the leaf that `predict` sends it
-    to.  SQLite has floats of 64 bits only.  There a row whose sum lies within about 1e-7 of a
-    threshold may go to the other side.
+    A split on one column compares it with a threshold in the column's own unit, or its label
+    with a list.  A sum of several columns is compared as in `predict`, for columns scaled to
+    [0, 1], in floats of 32 bits: in DuckDB and PostgreSQL every row goes to the leaf that
+    `predict` sends it to.  SQLite has floats of 64 bits only.  There a row whose sum lies
+    within about 1e-7 of a threshold may go to the other side.
 
     Parameters
     ----------
     dialect : {"duckdb", "postgres", "sqlite"}
     type : {"response", "class", "prob", "leaf"}, default "response"
-        As in `predict`: the mean response or the class; an expression for the probability of each
-        class, with the class as its name; the number of the leaf, as in `nodes`.
+        What the expression is: the mean response or the class; an expression for the probability of
+        each class, with the class as its name; the number of the leaf, as in `nodes`.
     complete : bool, default False
-        Whether the rows have no empty cells, and no labels that training rows do not have.  The
-        text is then shorter.
+        Whether the rows have no empty cells, and no labels that training rows do not have.
+        The text is then shorter.
 
     Returns
     -------
     str
         A ``CASE`` expression of the columns that the formula uses, in quotes.  NULL is an empty
-        cell, and NaN must not be one.  With ``missing="drop"`` and ``"raise"`` the prediction of a
-        row with an empty cell is NULL.
+        cell, and NaN must not be one.  With ``missing="drop"`` and ``"raise"`` the prediction
+        of a row with an empty cell is NULL.
 
     Raises
     ------
     InputError
-        If an argument is unknown, or needs classes in a regression; if the tree has surrogates; if
-        a term of the formula, or a column such as a date, is unknown to SQL; if the dialect cannot
-        hold a name, a level or a class, or takes two names for the same, such as names that differ
-        in capitals only.
+        If an argument is unknown, or needs classes in a regression; if the tree has
+        surrogates; if a term of the formula, or a column such as a date, is unknown to SQL; if
+        the dialect cannot hold a name, a level or a class, or takes two names for the same,
+        such as names that differ in capitals only.
 
     Examples
     --------

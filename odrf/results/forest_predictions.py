@@ -113,33 +113,39 @@ def predict(
 
     Parameters
     ----------
-    {newdata, type, priors, training}
-        Intervals and quantiles of training rows are out of bag, too.  ``type="quantile"`` gives a
-        column for each quantile.
+    {rows_to_predict}
+    type : str, default "response"
+        {about types_of_labels}
+        {about types_of_trees}
+        - ``"quantile"``: a column for each of the `quantiles`.
+    {priors, training}
+        Intervals and quantiles of training rows are out of bag, too: from the trees that did not
+        draw the row.
     interval : {"confidence", "prediction"}, optional
         An interval for the forest's expectation over training samples, or for a new response.
         Numbers of survival curves have the former alone, and no quantiles; that of a probability is
         on the scale of the log odds, so that it stays between 0 and 1.
-    level : float, default 0.95
-        Nominal coverage of the intervals.
+    {level}
     method : {"auto", "jackknife", "conformal", "quantile"}, default "auto"
         - ``"jackknife"``, for confidence: normal intervals by the jackknife after bootstrap
-          (`odrf.statistics.jackknife`); of a fit with `groups` by Student's t.  They are for the
-          forest's expectation, which differs from the regression function by the forest's bias.
+          (`odrf.statistics.jackknife`); of a fit with `groups` by Student's t.  They are for
+          the forest's expectation, which differs from the regression function by the forest's
+          bias.
         - ``"conformal"``, the default for prediction: from out-of-bag residuals, without
-          assumptions on their distribution (`odrf.statistics.conformal`).  Of a fit with `groups`,
-          they are for rows of new groups.  Of an interval that is empty, as can be at levels near
-          0, both ends are the same.
-        - ``"quantile"``, for prediction: quantiles of the training responses in the row's leaves
-          (`odrf.statistics.conformal`).
-    quantiles : float or sequence of float, optional
-        Probabilities above 0 and below 1.  They imply ``type="quantile"``, whose default they are
-        (0.05, 0.5, 0.95).
-    {progress}
+          assumptions on their distribution (`odrf.statistics.conformal`).  Of a fit with
+          `groups`, they are for rows of new groups.  Of an interval that is empty, as can be at
+          levels near 0, both ends are the same.
+        - ``"quantile"``, for prediction: quantiles of the training responses in the row's
+          leaves (`odrf.statistics.conformal`).
+    {quantiles}
+    progress : bool, default False
+        Show a progress bar.  Prediction intervals of many training rows take longest.
 
     Returns
     -------
     Series or DataFrame
+        {about predicted}
+
         With `interval`, the columns ``estimate``, ``conf_low``, ``conf_high`` and, for confidence,
         ``std_error``.  With few trees standard errors are imprecise and on average too large; then
         a `UserWarning` says how many trees are enough.  They are missing for training rows that
@@ -153,7 +159,8 @@ def predict(
     Notes
     -----
     The prediction of a data frame of Dask is a series or data frame of Dask: each partition is
-    predicted on the worker that has it, when that is asked for.  It has no intervals or quantiles.
+    predicted on the worker that has it, when that is asked for.  It has no intervals or
+    quantiles.
 
     Examples
     --------
@@ -193,12 +200,14 @@ def get_prediction(
 ) -> PredictionResults:
     """Predict new rows, or the training rows, with what statsmodels gives for a regression.
 
-    These are the predictions and intervals of `predict` in other words: see there for what the
-    intervals mean.  They are not those of a linear model: there are no coefficients.
+    These are the predictions and intervals of `predict` in other words: see there for what
+    the intervals mean.  They are not those of a linear model: there are no coefficients.
 
     Parameters
     ----------
-    {newdata, progress}
+    {rows_to_predict}
+    progress : bool, default False
+        Show a progress bar.
 
     Returns
     -------
@@ -350,41 +359,41 @@ def importance(
     ----------
     type : {"out_of_bag", "impurity", "permutation", "held_out", "conditional", "loco", \
 "knockoff"}, optional
-        By default ``"out_of_bag"``; if every tree uses all rows, ``"held_out"``, or ``"impurity"``
-        if there are too few rows to hold some out.
+        By default ``"out_of_bag"``; if every tree uses all rows, ``"held_out"``, or
+        ``"impurity"`` if there are too few rows to hold some out.
 
-        - ``"out_of_bag"``: the decrease of the variance of the response (for classes, of the Gini
-          index) by the splits on the predictor, evaluated by the rows that each tree did not draw
-          (Li et al. 2019).  For splits without a relation to the response it is 0 on average,
-          whether on numbers or on a factor of many levels.  It may be below 0.
-        - ``"impurity"``: the impurity decrease of its splits, as in `ODTResults.importance`.  The
-          rows that chose the splits also evaluate them: predictors with many cut points seem more
-          important than they are.
+        - ``"out_of_bag"``: the decrease of the variance of the response (for classes, of the
+          Gini index) by the splits on the predictor, evaluated by the rows that each tree did
+          not draw (Li et al. 2019).  For splits without a relation to the response it is 0 on
+          average, whether on numbers or on a factor of many levels.  It may be below 0.
+        {about impurity}
         - ``"permutation"``: the increase of a tree's out-of-bag loss (squared error, or
           misclassification) when the predictor's values are permuted: the mean over the trees.
-          Where predictors are strongly correlated, permuting makes rows that do not occur: see
-          ``"conditional"``.
-        - ``"held_out"``: as in `ODTResults.importance`.  If every tree uses all rows, half of the
-          trees are grown again on each half of the rows, and evaluated by the other half.
-        - ``"conditional"``, ``"loco"``: tests of each variable, as in `ODTResults.importance`.
+          Where predictors are strongly correlated, permuting makes rows that do not occur:
+          see ``"conditional"``.
+        - ``"held_out"``: the same decrease as for ``"out_of_bag"``.  If every tree uses all rows,
+          half of the trees are grown again on each half of the rows, and evaluated by the other
+          half.
+        {about tests_of_variables}
         - ``"knockoff"``: each predictor compared with its knockoff, as in `select_variables`.
 
-        Splits on several predictors are divided among them as in `ODTResults.importance`.
-    test, adjust, groups, level
-        For ``"conditional"`` and ``"loco"``: as in `ODTResults.importance`.
-    {progress}
+        {about splits_on_several}
+    {test, adjust, groups_tested, level_of_tests}
+    progress : bool, default False
+        Show a progress bar.
 
     Returns
     -------
     DataFrame
-        Index: predictors as in the formula; a factor is one.  Columns: ``importance``; for all but
-        permutation ``share``, its share of the sum of those above 0; for permutation ``std_error``,
-        the standard error of the mean over rows and trees, and ``monte_carlo_error``, the part of
-        it that more trees make small.  The standard error is for this forest: it tells whether a
-        predictor matters to it, not how the importance would vary with another sample.  For tests
-        the columns of `ODTResults.importance`; for knockoffs these, too, with ``estimate`` the
-        difference of the importances of predictor and knockoff, ``p_adjusted`` the smallest false
-        discovery rate at which the predictor is selected, and NaN elsewhere.
+        Index: predictors as in the formula; a factor is one.  Columns: ``importance``; for
+        all but permutation ``share``, its share of the sum of those above 0; for permutation
+        ``std_error``, the standard error of the mean over rows and trees, and
+        ``monte_carlo_error``, the part of it that more trees make small.  The standard error is
+        for this forest: it tells whether a predictor matters to it, not how the importance
+        would vary with another sample.  For tests the columns of `ODTResults.importance`; for
+        knockoffs these, too, with ``estimate`` the difference of the importances of predictor
+        and knockoff, ``p_adjusted`` the smallest false discovery rate at which the predictor is
+        selected, and NaN elsewhere.
 
     Raises
     ------
@@ -397,10 +406,13 @@ def importance(
     UserWarning
         For permutation: two predictors are strongly correlated.
 
+    Notes
+    -----
+    {about notes_on_tests}
+
     References
     ----------
-    X. Li, Y. Wang, S. Basu, K. Kumbier and B. Yu (2019). A debiased MDI feature importance measure
-    for random forests. NeurIPS.
+    {about references_of_importances}
     """
     if isinstance(type, str) and type in OF_FORESTS:
         require_no_test(test, adjust, groups, level)

@@ -64,109 +64,74 @@ def importance(
     type : {"held_out", "impurity", "conditional", "loco"}, optional
         By default ``"held_out"``; if there are too few rows to hold some out, ``"impurity"``.
 
-        - ``"held_out"``: the decrease of the variance of the response (for classes, of the Gini
-          index) by the splits on the predictor, evaluated by rows that did not grow the tree: the
-          covariance of the response with the change of the prediction that a split makes (Li et al.
-          2019).  For splits without a relation to the response it is 0 on average, whether on
-          numbers or on a factor of many levels.  It may be below 0.
-        - ``"impurity"``: the impurity decrease of the splits on the predictor, each weighted by the
-          node's share of the rows: the mean over the trees.  For boosted trees, decrease times node
-          weight: the sum over the trees.  The rows that chose the splits also evaluate them:
-          predictors with many cut points seem more important than they are.
-        - ``"conditional"``: a test of each variable (Watson and Wright 2021): by how much the loss
-          of held-out rows grows when the variable is replaced by a stand-in, which is drawn given
-          the other variables.  It asks what the variable tells that the others do not.
-        - ``"loco"``: the same test, but the fit is grown again on stand-ins.  It asks what is lost
-          if the variable is not there from the beginning.
+        - ``"held_out"``: the decrease of the variance of the response (for classes, of the
+          Gini index) by the splits on the predictor, evaluated by rows that did not grow the
+          tree: the covariance of the response with the change of the prediction that a split
+          makes (Li et al. 2019).  For splits without a relation to the response it is 0 on
+          average, whether on numbers or on a factor of many levels.  It may be below 0.
+        {about impurity}
+        {about tests_of_variables}
 
-        What a split on several predictors adds is divided among them: in proportion to the absolute
-        values of their coefficients, for numbers scaled to [0, 1]; of a factor the range of its
-        coefficients, 0 among them, stands for it.  So a predictor without a relation that is split
-        on together with others has a part of what these add.
-    test : {"t", "wilcoxon"}, default "t"
-        For tests: Student's t of the mean rise of the loss, or Wilcoxon's signed ranks of the
-        rises.  Both are one-sided: a variable that matters lowers the loss.
-    adjust : {"holm", "bh"} or None, default "holm"
-        For tests: how p-values are adjusted for their number.  ``"holm"`` bounds the probability of
-        any false finding, ``"bh"`` (Benjamini and Hochberg) the expected share of false ones among
-        those found.
-    groups : mapping of str to list of str, optional
-        For tests: sets of variables, by name, that are replaced and tested together.  Variables in
-        no set are tested one by one.
-    level : float, default 0.95
-        For tests: coverage of the intervals, which have two sides.
-    {progress}
+        {about splits_on_several}
+    {test, adjust, groups_tested, level_of_tests}
+    progress : bool, default False
+        Show a progress bar while trees are grown.
 
     Returns
     -------
     DataFrame
         Index: predictors as in the formula; a factor is one.  Columns: ``importance``, and
-        ``share``, its share of the sum of those above 0.  For tests one row for each variable of
-        the data or set of them, with the columns ``term``, ``estimate`` (the mean rise of the
-        loss), ``std_error``, ``statistic``, ``p_value``, ``conf_low``, ``conf_high`` and
+        ``share``, its share of the sum of those above 0.  For tests one row for each variable
+        of the data or set of them, with the columns ``term``, ``estimate`` (the mean rise of
+        the loss), ``std_error``, ``statistic``, ``p_value``, ``conf_low``, ``conf_high`` and
         ``p_adjusted``.
 
     Raises
     ------
     InputError
         If `type` is unknown; ``"held_out"`` or a test with too few rows; ``"out_of_bag"``,
-        ``"permutation"`` or ``"knockoff"``, which only forests of `odrf.odrf` have; if an argument
-        of tests is given and `type` is no test.
+        ``"permutation"`` or ``"knockoff"``, which only forests of `odrf.odrf` have; if an
+        argument of tests is given and `type` is no test.
 
     Notes
     -----
-    No row is held out of a tree of `odrf.odt`, of boosted trees of one run, and of a guided forest.
-    So for ``"held_out"`` the fit is made again on parts of the rows, and each part evaluates the
-    trees that were grown without it (cross-fitting): a tree without each of five folds, or of two
-    halves if rows times columns are more than 20,000; boosted trees without each half; half of the
-    trees of a guided forest on each half.  The result is for trees as these options grow them on so
-    many rows, not for each split of this fit.  If held-out rows choose the size of the tree or the
-    number of rounds, these are chosen again.  A tree that `prune` has cut is evaluated by trees of
-    as many leaves; if held-out rows chose this number, the importances are a little too large.  All
-    this is done once, follows from the fit's seed, and takes about as long as the fit; for small
-    tables up to five times as long.
+    No row is held out of a tree of `odrf.odt`, of boosted trees of one run, and of a guided
+    forest.  So for ``"held_out"`` the fit is made again on parts of the rows, and each part
+    evaluates the trees that were grown without it (cross-fitting).  The result is for trees as
+    these options grow them on so many rows, not for each split of this fit:
 
-    Boosted trees of several runs are evaluated by the rows that each run did not draw, which with
-    ``validation="oob"`` have also chosen the number of rounds; a tree taken from a forest by the
-    rows that it did not draw.
+    - a tree is grown again without each of five folds, or without each of two halves if rows
+      times columns are more than 20,000;
+    - boosted trees are grown again without each half of the rows;
+    - of a guided forest, half of the trees are grown again on each half of the rows.
 
-    Every plane of a guided forest uses all columns of its tree.  Its importances are the covariance
-    of response and prediction, minus what is left of it when the predictor is permuted among the
-    rows that evaluate.  Those of boosted trees are the covariance of the response with the scores,
-    summed over the trees.  For a loss other than the squared error, the slope of the loss before
-    the first round, with opposite sign, takes the place of the response: for classes indicator
-    minus class share.
+    If held-out rows choose the size of the tree or the number of rounds, these are chosen
+    again: the validation rows have chosen nothing.  A tree that `prune` has cut is evaluated by
+    trees of as many leaves; if held-out rows chose this number, the importances are a little
+    too large.  A tree without splits has importances of 0.
 
-    Tests divide the rows into five folds, at random or in time.  Each of the last three evaluates
-    the fit grown again on the folds before it: by the squared error, for classes by the sum of
-    squared differences of indicators and probabilities.  (If each fold evaluated trees of all
-    others, the rises of two folds would be correlated, and the test too large.)  Groups of rows
-    stay whole and are one unit of the test.  A stand-in for a number is an estimate of its mean
-    given the other variables (ridge regression, and a forest of its residuals if this helps) plus
-    the residual of a random row; a label is drawn from the class probabilities of a forest.  Losses
-    are means over ten draws for the t test; Wilcoxon's test uses one, because its differences must
-    be symmetric.
+    All this is done once, and follows from the fit's seed.  It takes about as long as the fit;
+    for small tables, of which a fit takes a fraction of a second, up to five times as long.
 
-    A variable that tells nothing beside the others has the same distribution as its stand-in, so
-    that the test finds it in 5 % of the samples, as far as the estimate of that distribution is
-    good.  Growing without the variable, as Lei et al. (2018) do, changes how many predictors
-    compete in a node, so that the loss does not rise by 0 on average; on stand-ins it does (Hooker,
-    Mentch and Zhou 2021, "condition and relearn").
+    Boosted trees of several runs are evaluated by the rows that each run did not draw, which
+    with ``validation="oob"`` have also chosen the number of rounds.  A tree taken from a forest
+    is evaluated by the rows that it did not draw.
+
+    Every plane of a guided forest uses all columns of its tree, so that its coefficients do not
+    tell which of them divides the regions.  Its importances are the covariance of response and
+    prediction, minus what is left of it when the predictor is permuted among the rows that
+    evaluate.
+
+    Of boosted trees, the importance is the covariance of the response with the scores, summed
+    over the trees.  For a loss other than the squared error, the response is replaced by the
+    slope of the loss before the first round, with opposite sign: for classes the difference
+    between indicator and class share.
+
+    {about notes_on_tests}
 
     References
     ----------
-    G. Hooker, L. Mentch and S. Zhou (2021). Unrestricted permutation forces extrapolation: variable
-    importance requires at least one more model, or there is no free variable importance. Statistics
-    and Computing 31.
-
-    J. Lei, M. G'Sell, A. Rinaldo, R. J. Tibshirani and L. Wasserman (2018). Distribution-free
-    predictive inference for regression. JASA 113.
-
-    D. S. Watson and M. N. Wright (2021). Testing conditional independence in supervised learning
-    algorithms. Machine Learning 110.
-
-    X. Li, Y. Wang, S. Basu, K. Kumbier and B. Yu (2019). A debiased MDI feature importance measure
-    for random forests. NeurIPS.
+    {about references_of_importances}
 
     Examples
     --------

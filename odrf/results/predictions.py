@@ -76,31 +76,30 @@ def predict(
 
     Parameters
     ----------
-    {newdata, type, priors, training, progress}
+    {rows_to_predict}
+    type : str, default "response"
+        {about types_of_labels}
+        {about types_of_trees}
+    {priors, training, progress_of_rows}
 
     Returns
     -------
     Series or DataFrame
-        With the index of `newdata`.  With ``missing="drop"``, the prediction of a row with missing
-        predictors is missing.  Out of bag, that of a row that every tree drew is missing, with a
-        `UserWarning` unless the fit has `order`; for ``"trees"``, that of a tree that drew the row.
-        ``"leaf"`` gives the leaves in all trees in any case.
+        {about predicted}
 
     Raises
     ------
     InputError
-        If `type` is unknown, or needs classes in a regression; if `newdata` lacks a column or has
-        categories of an ordered factor that were not declared; if `priors` are not one positive
-        number for each class, or do not add up to 1; if `training` is unknown, is given with
-        `newdata`, or asks for out-of-bag predictions of a fit that leaves no rows out.
+        If `type` is unknown, or needs classes in a regression; if `newdata` lacks a column or
+        has categories of an ordered factor that were not declared; if `priors` are not one
+        positive number for each class, or do not add up to 1; if `training` is unknown, is
+        given with `newdata`, or asks for out-of-bag predictions of a fit that leaves no rows
+        out.
 
     Warns
     -----
     UserWarning
-        If a factor of `newdata` has levels that no training row has, declared as categories or not:
-        they count as missing values if the fit has ``missing="split"``, the default, or
-        ``"surrogate"``; else the row is taken to have none of the known levels.  An ordered factor
-        has a rank for each declared category, whether or not a row has it.
+        {about unknown_levels}
     """
     checked_choice("type", type, PREDICTIONS)
     return predict_rows(self._rows(newdata, training, type), type, priors, progress)

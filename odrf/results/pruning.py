@@ -99,41 +99,27 @@ def pruning_path(
     pruning : {"weakest_link", "growth"}, default "weakest_link"
         Which subtrees are candidates: all (Breiman et al. 1984, section 3.3), or the trees that
         existed during growth, with 1, 2, … leaves (Zhan, Liu and Xia, section 3.2).
-    cv : int, array-like, splitter or None, default 10
-        Folds of the cross-validation.  For each fold, a tree is grown without it by the same
-        options, pruned at the geometric means of successive critical α, and evaluated on it.  The
-        path of a pruned tree begins at the α at which it was cut, as a part of its parent's.
-
-        - A number of folds, stratified by class.  Of a fit with `groups`, groups are held out
-          whole; of one with `order`, each of `cv` blocks of rows is held out from a tree of the
-          rows before it.
-        - The fold of each row: labels of any kind, for the rows of the data or of the fit.
-        - An object with ``split(X, y, groups)``, as in scikit-learn; X are row numbers.  Each row
-          may be held out once.
-
-        None gives training errors only.
+    {folds_of_path}
     newdata : DataFrame, optional
         Rows with responses to evaluate the subtrees on, instead of folds: leave `cv` out then.
         Each counts once.
     loss : {"error", "impurity", "log_rank"}, default "error"
-        How R is measured for classes: by the misclassification rate, or by the impurity with which
-        the tree was grown.  For a tree with the ordinal impurity, ``"error"`` is the mean rank
-        error, which no split can increase.  The held-out error is always the misclassification
-        rate.  For times to an event R is the exponential deviance in any case (LeBlanc and Crowley
-        1992): twice the difference of log-likelihood between a hazard for each row and one for each
-        leaf, on the scale of time on which the hazard of all rows is constant.  Hazards of leaves
-        are shrunken to that of all rows, as by rpart.
+        How R is measured for classes: by the misclassification rate, or by the impurity with
+        which the tree was grown.  For a tree with the ordinal impurity, ``"error"`` is the
+        mean rank error, which no split can increase.  The held-out error is always the
+        misclassification rate.  For times to an event R is the exponential deviance in any
+        case (LeBlanc and Crowley 1992): twice the difference of log-likelihood between a hazard
+        for each row and one for each leaf, on the scale of time on which the hazard of all rows
+        is constant.  Hazards of leaves are shrunken to that of all rows, as by rpart.
 
-        ``"log_rank"``, for times to an event: split complexity (LeBlanc and Crowley 1993).  R is
-        the sum of the log-rank statistics of the splits that a subtree lacks, so the path has the
-        subtrees with the largest sum of the statistics of their splits, less α for each split.  The
-        statistics are those of `nodes`, of the rows that chose the splits unless the tree is
-        honest; so they are too large.  LeBlanc and Crowley take α from 2 to 4.  The held-out error
-        is the exponential deviance here too; statistics in the trees of folds are multiplied as if
-        these had been grown on all rows.
-    seed : int, SeedSequence or Generator, optional
-        Seed of the folds and their trees; by default that of the fit.
-    {n_jobs, progress}
+        ``"log_rank"``, for times to an event: split complexity (LeBlanc and Crowley 1993).  R
+        is the sum of the log-rank statistics of the splits that a subtree lacks, so the path
+        has the subtrees with the largest sum of the statistics of their splits, less α for each
+        split.  The statistics are those of `nodes`, of the rows that chose the splits unless
+        the tree is honest; so they are too large.  LeBlanc and Crowley take α from 2 to 4.  The
+        held-out error is the exponential deviance here too; statistics in the trees of folds
+        are multiplied as if these had been grown on all rows.
+    {seed_of_folds, threads_of_path, progress}
 
     Returns
     -------
@@ -144,16 +130,16 @@ def pruning_path(
     InputError
         If an option is invalid, or `newdata` lacks the response, a column or complete rows; if
         `loss` is ``"log_rank"``, and the tree is not for times to an event; or if folds are to
-        evaluate a tree that was pruned by another rule or loss, so that its parent's path does not
-        have it.
+        evaluate a tree that was pruned by another rule or loss, so that its parent's path does
+        not have it.
 
     References
     ----------
-    L. Breiman, J. H. Friedman, R. A. Olshen and C. J. Stone (1984). Classification and regression
-    trees. Wadsworth.
+    L. Breiman, J. H. Friedman, R. A. Olshen and C. J. Stone (1984). Classification and
+    regression trees. Wadsworth.
 
-    M. LeBlanc and J. Crowley (1992). Relative risk trees for censored survival data. Biometrics 48,
-    411-425.
+    M. LeBlanc and J. Crowley (1992). Relative risk trees for censored survival data. Biometrics
+    48, 411-425.
 
     M. LeBlanc and J. Crowley (1993). Survival trees by goodness of split. JASA 88, 457-467.
 
@@ -312,8 +298,9 @@ def growth_path(
         ``"leaves"``: the tree as it was when it had τ = 1, 2, … leaves; the tree itself is
         ``prune(leaves=τ, path=fit.pruning_path("growth", cv=None))``.  ``"depth"``: the tree
         without its splits below depth 0, 1, ….
-    cv, seed, n_jobs, progress
-        As in `pruning_path`.  `cv` and `seed` are for folds, not for `newdata`.
+    {folds_of_path}
+        They are not for `newdata`.
+    {seed_of_folds, threads_of_path, progress}
 
     Returns
     -------

@@ -80,21 +80,21 @@ def predict(
 
     Parameters
     ----------
-    {newdata}
+    {rows_to_predict}
     type : str, default "risk"
-        - ``"risk"``: the mortality, the cumulative hazard added up over all event times (Ishwaran
-          et al. 2008).  Rows with a larger one are expected to have the event sooner.  With a
-          `cause`, the time that rows are expected to lose by it up to the last event time (Ishwaran
-          et al. 2014).
-        - ``"survival"``: the probability that the event comes after each of the `times`: the mean
-          over the trees of the Kaplan–Meier curve in the row's leaf.
-        - ``"hazard"``: the cumulative hazard at each of the `times`: the mean over the trees of the
-          Nelson–Aalen curve in the row's leaf.
+        - ``"risk"``: the mortality, the cumulative hazard added up over all event times
+          (Ishwaran et al. 2008).  Rows with a larger one are expected to have the event sooner.
+          With a `cause`, the time that rows are expected to lose by it up to the last event
+          time (Ishwaran et al. 2014).
+        - ``"survival"``: the probability that the event comes after each of the `times`: the
+          mean over the trees of the Kaplan–Meier curve in the row's leaf.
+        - ``"hazard"``: the cumulative hazard at each of the `times`: the mean over the trees of
+          the Nelson–Aalen curve in the row's leaf.
         - ``"incidence"``: the probability to have had an event of each cause by each of the
-          `times`: the mean over the trees of the Aalen–Johansen curve in the row's leaf.  With the
-          survival the incidences of all causes add up to 1.
-        - ``"time"``: the median time to the event; infinite if less than half are expected to have
-          it by the last event time.
+          `times`: the mean over the trees of the Aalen–Johansen curve in the row's leaf.  With
+          the survival the incidences of all causes add up to 1.
+        - ``"time"``: the median time to the event; infinite if less than half are expected to
+          have it by the last event time.
         - ``"rmst"``: the restricted mean survival time, the area under the survival curve up to
           each of the `times`.
         - ``"lost"``: the time that rows are expected to lose by each cause up to each of the
@@ -104,23 +104,24 @@ def predict(
         - ``"leaf"``: the number of the leaf that the row reaches in each tree.
     times : float or sequence of float, optional
         Times in the unit of the response.  By default all event times of the training rows; for
-        ``"rmst"`` and ``"lost"`` the last one.  Beyond the last event time curves stay as they are.
+        ``"rmst"`` and ``"lost"`` the last one.  Beyond the last event time curves stay as they
+        are.
     quantiles : float or sequence of float, optional
         Shares above 0 and below 1; by default the quartiles.
     cause : str, optional
         The cause of events whose ``"incidence"``, time ``"lost"`` or ``"risk"`` is predicted: a
-        category of the event in ``Surv(time, event)``.  By default all of them: ``"risk"`` is then
-        that of an event of whatever cause.
+        category of the event in ``Surv(time, event)``.  By default all of them: ``"risk"`` is
+        then that of an event of whatever cause.
     training : {"out-of-bag", "in-bag"}, optional
-        How training rows are predicted, without `newdata`: of a forest by default by the trees that
-        did not draw the row.
-    {progress}
+        How training rows are predicted, without `newdata`: of a forest by default by the trees
+        that did not draw the row.
+    {progress_of_rows}
 
     Returns
     -------
     Series or DataFrame
-        With the index of `newdata`; for curves a column for each of the `times`; for several causes
-        for each cause and time, such as ``["relapse", 365.0]``.
+        With the index of `newdata`; for curves a column for each of the `times`; for several
+        causes for each cause and time, such as ``["relapse", 365.0]``.
 
     Raises
     ------
@@ -134,14 +135,14 @@ def predict(
 
     References
     ----------
-    P. K. Andersen (2013). Decomposition of number of life years lost according to causes of death.
-    Statistics in Medicine 32, 5278-5285.
+    P. K. Andersen (2013). Decomposition of number of life years lost according to causes of
+    death. Statistics in Medicine 32, 5278-5285.
 
-    H. Ishwaran, T. A. Gerds, U. B. Kogalur, R. D. Moore, S. J. Gange and B. M. Lau (2014).  Random
-    survival forests for competing risks. Biostatistics 15, 757-773.
+    H. Ishwaran, T. A. Gerds, U. B. Kogalur, R. D. Moore, S. J. Gange and B. M. Lau (2014).
+    Random survival forests for competing risks. Biostatistics 15, 757-773.
 
-    H. Ishwaran, U. B. Kogalur, E. H. Blackstone and M. S. Lauer (2008). Random survival forests.
-    Annals of Applied Statistics 2, 841-860.
+    H. Ishwaran, U. B. Kogalur, E. H. Blackstone and M. S. Lauer (2008). Random survival
+    forests. Annals of Applied Statistics 2, 841-860.
     """
     leaves_out = newdata is None and leaves_rows_out(self.fit)
     out_of_bag = asked_out_of_bag(training, newdata, leaves_out)
@@ -244,7 +245,7 @@ def bands(
 
     Parameters
     ----------
-    {newdata}
+    {rows_to_predict}
     times : float or sequence of float, optional
         Times in the unit of the response; a band covers the curve at all of them.  By default the
         event times of the training rows; of more than 50, as many quantiles of them.
