@@ -152,7 +152,7 @@ def told(fit: Any, question: str) -> str:
     """Return the answer as text, to the last digit; or why there is none."""
     try:
         found = ASKED[question](fit)
-    except (odrf.InputError, AttributeError) as error:
+    except (odrf.InputError, AttributeError, TypeError) as error:
         return f"{type(error).__name__}: {error}"
     with pd.option_context("display.precision", 17, "display.max_rows", None):
         return str(found.to_string() if hasattr(found, "to_string") else found)

@@ -239,5 +239,8 @@ def surrogate(
         self.fit, leaves, cv, chosen, checked_truth("progress", progress)
     )
     tree = ODTResults(imitation.fit)
-    source = "out of bag" if leaves_rows_out(self.fit) else "in training"
-    return reports.explain.Surrogate(self.call, imitation, tree, self._scored_error, source)
+    if leaves_rows_out(self.fit):
+        error, source = self._scored_error, "out of bag"
+    else:
+        error, source = fits.scores.mean_loss(self.fit, self._in_bag), "in training"
+    return reports.explain.Surrogate(self.call, imitation, tree, error, source)
