@@ -49,9 +49,7 @@ from odrf.projections.mixture import Mixture, mixture_for, read_projection
 from odrf.projections.regression import Logistic
 from odrf.projections.sparse import Sparse
 
-# ------------------------------------------------------------------------------------------------
 # Losses of boosting: in words, and which response each is for.
-# ------------------------------------------------------------------------------------------------
 
 SPELLED = {
     "huber": "Huber",
@@ -122,9 +120,7 @@ def require_counts(y: NDArray[np.float64]) -> None:
         )
 
 
-# ------------------------------------------------------------------------------------------------
 # The options of boosting, resolved for the data at hand, and frozen.
-# ------------------------------------------------------------------------------------------------
 
 NEWTON, REFIT = "newton", "refit"
 PATIENCE = 20

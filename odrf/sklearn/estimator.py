@@ -31,10 +31,6 @@ from odrf.sklearn.inputs import (
     with_threads,
 )
 
-# ------------------------------------------------------------------------------------------------
-# What all estimators share: they call a function of the package, and predict by its result.
-# ------------------------------------------------------------------------------------------------
-
 Same = TypeVar("Same", bound="FunctionEstimator")
 
 # Choices of `missing` with which rows with missing cells are fitted and predicted.
@@ -178,9 +174,7 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
         return {"allow_nan": self._keeps_empty_cells()}
 
 
-# ------------------------------------------------------------------------------------------------
 # The nodes that rows pass on their way to the leaves, as scikit-learn shows them.
-# ------------------------------------------------------------------------------------------------
 
 
 def passed_nodes(forest: Forest, leaves: NDArray[np.int64]) -> csr_matrix:
@@ -205,9 +199,7 @@ def passed_nodes(forest: Forest, leaves: NDArray[np.int64]) -> csr_matrix:
     return csr_matrix((ones, at), shape=(n, forest.n_nodes))
 
 
-# ------------------------------------------------------------------------------------------------
 # What estimators have whose results are trees of one kind: leaves, paths, and their impurity.
-# ------------------------------------------------------------------------------------------------
 
 
 class TreeEstimator(FunctionEstimator):
@@ -258,9 +250,7 @@ class TreeEstimator(FunctionEstimator):
         return shares.reindex(feature_names(self), fill_value=0.0).to_numpy(dtype=np.float64)
 
 
-# ------------------------------------------------------------------------------------------------
 # Estimators that go on from an earlier fit: by more trees, or by more rows.
-# ------------------------------------------------------------------------------------------------
 
 Continued = TypeVar("Continued", bound="Updating")
 
@@ -348,9 +338,7 @@ class Updating(TreeEstimator):
         return self
 
 
-# ------------------------------------------------------------------------------------------------
 # What estimators have whose results are a stack of several models.
-# ------------------------------------------------------------------------------------------------
 
 
 class StackedEstimator(FunctionEstimator):

@@ -26,9 +26,7 @@ from odrf.sklearn.estimator import (
 )
 from odrf.sklearn.inputs import class_column, number_column
 
-# ------------------------------------------------------------------------------------------------
 # The classifiers.
-# ------------------------------------------------------------------------------------------------
 
 Same = TypeVar("Same", bound="UpdatingClassifier")
 
@@ -222,9 +220,7 @@ class AutoClassifier(FunctionClassifier, StackedEstimator, function=auto):
     """
 
 
-# ------------------------------------------------------------------------------------------------
 # The regressors.
-# ------------------------------------------------------------------------------------------------
 
 
 class FunctionRegressor(RegressorMixin, FunctionEstimator):  # type: ignore[misc]
