@@ -9,6 +9,7 @@ from typing import Any
 from odrf.errors import InputError
 from odrf.options import words
 from odrf.options.options import Options
+from odrf.projections.base import Family
 from odrf.projections.mixture import read_projection
 
 BEST = "best"
@@ -106,8 +107,9 @@ def _kind(options: Options, **usual: Any) -> Options:
 
 def _sparse_and_estimated(options: Options, p: int) -> Options:
     """Return the options with random sparse directions and one of their projection."""
-    n_sparse = min(p, max(MANY_SPARSE, math.ceil(math.sqrt(p))))
-    mixed = {"sparse": n_sparse, options.projection: 1}
+    n_sparse, estimated = min(p, max(MANY_SPARSE, math.ceil(math.sqrt(p)))), options.projection
+    assert isinstance(estimated, str | Family)  # by `require_estimated`
+    mixed: dict[str | Family, float] = {"sparse": n_sparse, estimated: 1}
     return replace(options, projection=mixed, n_projections=n_sparse + 1)
 
 
