@@ -104,14 +104,14 @@ class ResolvedOptions:
         return str(_name_of(self.settings.split_scale, SPLIT_SCALES))
 
     @property
-    def subset_size(self) -> str | int:
+    def subset_size(self) -> words.SubsetSize:
         """Predictors in each random subset: ``"random"`` or a number."""
-        return self.settings.subset_size or RANDOM
+        return self.settings.subset_size or "random"
 
     @property
-    def n_thresholds(self) -> str | int:
+    def n_thresholds(self) -> words.Thresholds:
         """Random thresholds tried along a direction, or ``"all"``."""
-        return self.settings.n_thresholds or ALL
+        return self.settings.n_thresholds or "all"
 
     @property
     def max_leaves(self) -> int | None:
