@@ -80,7 +80,7 @@ def runs_at(rows: Partition, task: words.Kind, seed: int, rate: float) -> Timed:
 
 def losses_out_of_bag(fit: ODBTResults, task: words.Kind, y: pd.Series) -> NDArray[np.float64]:
     """Return the loss of each training row (n,) by the runs that did not draw it, or NaN."""
-    kind = "response" if task == "regression" else "prob"
+    kind: Any = "response" if task == "regression" else "prob"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some rows are drawn by all runs
         predicted = fit.predict(type=kind, training="out-of-bag")
@@ -124,7 +124,7 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
 
     def lines(name: str, place: int, number: int) -> Iterator[tuple]:
         task, rows = partition_of(options, name, number)
-        kind = "response" if task == "regression" else "prob"
+        kind: Any = "response" if task == "regression" else "prob"
         for way, (fit, rate, seconds) in fits(rows, task, options.seed + number):
             predicted = fit.predict(rows.test, kind).to_numpy()
             scores = measures(task, predicted, rows.train["y"], rows.test["y"])

@@ -73,10 +73,10 @@ def odbt(
 
     Parameters
     ----------
-    formula : str
-        The model; see `odrf.odt`.
-    data : DataFrame
-        One row per observation; see `odrf.odt`.
+    {formula}
+        With a time to an event, ``"Surv(time, event) ~ ."`` (see `odrf.Surv`), the result is a
+        `SurvivalBoostedResults`.
+    {data}
     loss : str, default "auto"
         The loss to minimise.  For a numeric response:
 
@@ -110,15 +110,17 @@ def odbt(
         Factor on the values of new leaves, above 0 and at most 1.  By default 0.1; 1 if leaves are
         refitted, where any other number is refused.
     projection : str, Family or mapping, default "auto"
-        As in `odrf.odt`.  By default three families together: all single predictors, sparse
-        directions and logistic directions.  Of the latter two a node tries as many each as there
-        are predictors, but at least 5 and at most 8; more cost time and gain nothing on most
-        tables.
-    subset_size : "random" or int, default "random"
-        As in `odrf.odt`.
-    n_projections, n_singles : "auto" or int, default "auto"
-        As in `odrf.odt`.  With ``projection="auto"``: the directions of both oblique families
-        together, at least 2, and the single predictors, at least 1.
+        By default three families together: all single predictors, sparse directions and logistic
+        directions.  Of the latter two a node tries as many each as there are predictors, but at
+        least 5 and at most 8; more cost time and gain nothing on most tables.
+
+        {about projection}
+    {subset_size, n_projections}
+        With ``projection="auto"``: the directions of both oblique families together, at least 2.
+    n_singles : "auto" or int, default "auto"
+        Single predictors tried at each node in addition, at least 1 with ``projection="auto"``; a
+        number above P is P.  By default all; none for oblique families that do not estimate
+        directions on random subsets.
     max_depth : int, default 5
         Most splits between root and leaf.
     max_leaves : int, optional
@@ -146,11 +148,8 @@ def odbt(
         and a weight of 2 is the same as the row twice.  If the mean of the weights is below 1, λ is
         multiplied by this mean, so that weights that add up to 1 are penalised as weights of mean
         1.
-    n_thresholds : "auto", "all" or int, default "auto"
-        As in `odrf.odt`.
-    split_search : {"auto", "exact"}, default "auto"
-        As in `odrf.odt` for more than 10,000 rows, whatever their number: ``"exact"`` takes up to
-        2.4 times as long.
+    {n_thresholds, split_search}
+        It takes up to 2.4 times as long.
     sample_fraction : float, default 1.0
         Share of the rows that each tree draws at random, without replacement.
     predictor_fraction : float, default 1.0
@@ -182,21 +181,23 @@ def odbt(
         each row, as `weights`.  ``.`` in the formula leaves the column out, and new rows need it.
         If offsets are given as numbers, `ODBTResults.predict` needs those of new rows.  Not for the
         multinomial and the ordinal loss, where a row has several scores.
-    weights, class_weights, missing, unseen, kind
-        As in `odrf.odt`; the loss is weighted, too.
-    groups, order, strata : str or array of shape (n,), optional
-        As in `odrf.odt`.  `validation` holds out whole groups, or the latest times, or equal shares
-        of the strata.  Runs draw as the trees of `odrf.odrf` do.  `sample_fraction` is of whole
-        groups, and of every stratum.
-    seed : int, SeedSequence or Generator, optional
-        Makes the fit reproducible, for any number of threads.  Without one, a seed is drawn;
-        `ODBTResults.seed` has it.
+    {weights}
+        The loss is weighted, too.
+    {class_weights, groups}
+        `validation` holds out whole groups, and runs draw whole groups in place of rows.
+        `sample_fraction` is of whole groups.
+    {order}
+        `validation` holds out the latest times.  A row is out of bag for a run only if it is later
+        than all rows that the run can draw.
+    {strata}
+        `validation` holds out, and runs draw, equal shares of the strata; `sample_fraction` is of
+        every stratum.
+    {missing, unseen, kind, seed}
     n_jobs : int, optional
         Threads; by default all cores, or as many as ``OMP_NUM_THREADS`` says.  The trees of a round
         are grown in parallel: one for each run and, with the multinomial and the ordinal loss, each
         score.  So are the branches of a tree of very many rows.
-    progress : bool, default False
-        Show a progress bar.
+    {progress}
 
     Returns
     -------
@@ -206,10 +207,7 @@ def odbt(
 
     Raises
     ------
-    InputError
-        If an argument or a column is invalid.  The message names it and says what to use.
-    MemoryError
-        If the table or the trees take more memory than there is, as far as known beforehand.
+    {InputError, MemoryError}
 
     Notes
     -----

@@ -54,10 +54,7 @@ def graf(
 
     Parameters
     ----------
-    formula : str
-        The model; see `odrf.odt`.
-    data : DataFrame
-        One row per observation; see `odrf.odt`.
+    {formula, data}
     n_trees : int, default 100
         B, the number of trees.
     subspace : {"sqrt", "log2", "half", "all"} or int, default "sqrt"
@@ -86,22 +83,19 @@ def graf(
         The trees are the same apart from rounding, as for `batched`.  It is meant for many rows,
         a large subspace and many trials, and for few threads.  A fit needs no device to predict;
         where there is none when it grows more trees later, the processor grows them.
-    weights, class_weights, unseen, kind
-        As in `odrf.odt`.
-    missing : {"split", "median", "drop", "raise"}, default "split"
-        As in `odrf.odt`, but with ``"split"`` planes are not sought for missing values: these count
-        as the mean of the most impure region, for which a plane is drawn, and a column that marks
-        them has a coefficient like any other.
-    groups, order, strata : str or array of shape (n,), optional
-        As in `odrf.odt`.  Trees use all rows, so these matter where rows are held out, as for
+    {weights, class_weights, groups}
+        Trees use all rows, so this matters where rows are held out, as for
         `GRAFResults.importance`.
-    seed : int, SeedSequence or Generator, optional
-        Makes the forest reproducible, for any number of threads.  Without one, a seed is drawn;
-        `GRAFResults.seed` has it.
-    n_jobs : int, optional
-        Threads; by default all cores, or as many as ``OMP_NUM_THREADS`` says.
-    progress : bool, default False
-        Show a progress bar.
+    {order}
+        It matters where rows are held out.
+    {strata}
+        It matters where rows are held out.
+    missing : {"split", "median", "drop", "raise"}, default "split"
+        {about missing}
+        With ``"split"`` planes are not sought for missing values: these count as the mean of the
+        most impure region, for which a plane is drawn, and a column that marks them has a
+        coefficient like any other.
+    {unseen, kind, seed, n_jobs, progress}
 
     Returns
     -------
@@ -109,10 +103,7 @@ def graf(
 
     Raises
     ------
-    InputError
-        If an argument or a column is invalid.  The message names it and says what to use.
-    MemoryError
-        If the table or the trees take more memory than there is, as far as known beforehand.
+    {InputError, MemoryError}
 
     Warns
     -----

@@ -67,16 +67,16 @@ def auto(
 
     Parameters
     ----------
-    formula : str
-        The model; see `odrf.odt`.
-    data : DataFrame
-        One row per observation; see `odrf.odt`.
+    {formula}
+        Times to an event are refused.
+    {data}
     n_trees : int, default 500
         Trees of the forest, at least 20; the other forests have half as many, but at least 20.
-    weights, class_weights, groups, order, strata, missing, unseen, kind
-        As in `odrf.odrf`; times to an event are refused.  With `groups`, `order` or `strata` there
-        are only the forest and the boosted trees: the errors of the others are estimated by leaving
-        out rows regardless of these.
+    {weights, class_weights, groups}
+        With `groups`, `order` or `strata` there are only the forest and the boosted trees, which
+        draw as those of `odrf.odrf`: the errors of the other models are estimated by leaving out
+        rows regardless of these.
+    {order, strata, missing, unseen, kind}
     budget : float or "default", default "default"
         Seconds.  With a number, the forest is fitted in any case, and other models are begun as
         long as there is time: the usual ones, then three other kinds of boosted runs, of shallow
@@ -84,10 +84,7 @@ def auto(
         the out-of-bag loss by more than two standard errors.  If there is time for all of them,
         the fit depends on the seed alone, not on the machine.  By default the usual models are
         fitted, and no others.
-    seed : int, SeedSequence or Generator, optional
-        Makes the fit reproducible, for any number of threads.  Without one, a seed is drawn.
-    n_jobs : int, optional
-        Threads; by default all cores, or as many as ``OMP_NUM_THREADS`` says.
+    {seed, n_jobs}
     progress : bool, default False
         Show a progress bar for each model.
 
@@ -97,10 +94,7 @@ def auto(
 
     Raises
     ------
-    InputError
-        If an argument or a column is invalid.  The message names it and says what to use.
-    MemoryError
-        If the table or the trees take more memory than there is, as far as known beforehand.
+    {InputError, MemoryError}
 
     Notes
     -----
