@@ -76,7 +76,7 @@ def kinds_of_trees(
     more ordered classes.  Raises `InputError` if the directions of `projection` are not estimated,
     or it has several families.
     """
-    require_estimated(options.projection)
+    _require_blendable(options)
     root = math.ceil(math.sqrt(P))
     random = _kind(options, min_leaf=1, sample_fraction=RANDOM_SHARE, n_thresholds=3)
     extra = _kind(random, n_thresholds=1, n_projections=1)
@@ -108,7 +108,7 @@ def _kind(options: Options, **usual: Any) -> Options:
 def _sparse_and_estimated(options: Options, p: int) -> Options:
     """Return the options with random sparse directions and one of their projection."""
     n_sparse, estimated = min(p, max(MANY_SPARSE, math.ceil(math.sqrt(p)))), options.projection
-    assert isinstance(estimated, str | Family)  # by `require_estimated`
+    assert isinstance(estimated, str | Family)  # by `_require_blendable`
     mixed: dict[str | Family, float] = {"sparse": n_sparse, estimated: 1}
     return replace(options, projection=mixed, n_projections=n_sparse + 1)
 
@@ -125,24 +125,20 @@ def _differing(kinds: dict[str, Options]) -> dict[str, Options]:
     return differing
 
 
-def require_estimated(projection: words.Projection) -> None:
-    """Raise `InputError` unless forests with this ``projection=`` can be blends."""
-    if not _can_be_blended(projection):
+def _require_blendable(options: Options) -> None:
+    """Raise `InputError` unless the forest has directions, trees and rows for several kinds."""
+    if not _can_be_blended(options.projection):
         raise InputError(
-            f"projection={projection!r} with blend=True: the kinds of trees need directions of one "
-            "family that are estimated from the response: use blend=False, or a projection such as "
-            '"logistic"'
+            f"projection={options.projection!r} with blend=True: the kinds of trees need "
+            "directions of one family that are estimated from the response: use blend=False, or a "
+            'projection such as "logistic"'
         )
-
-
-def require_blendable(n_trees: int, resample: str) -> None:
-    """Raise `InputError` unless a forest has trees of each kind of a blend and out-of-bag rows."""
-    if n_trees < FEWEST_TREES:
+    if options.n_trees < FEWEST_TREES:
         raise InputError(
-            f"n_trees={n_trees} with blend=True: use at least {FEWEST_TREES}, "
+            f"n_trees={options.n_trees} with blend=True: use at least {FEWEST_TREES}, "
             "so that there are trees of each kind"
         )
-    if resample == "none":
+    if options.resample == "none":
         raise InputError(
             'resample="none" with blend=True leaves no out-of-bag rows to compare the kinds of '
             'trees: use "subsample" or "bootstrap"'
@@ -180,7 +176,7 @@ def kinds_of_survival_trees(options: Options, n: int, p: int) -> dict[str, Optio
     random signs on a few columns, and one estimated direction.  ``"axis"``: splits on single
     predictors only.  Else as in `kinds_of_trees`.
     """
-    require_estimated(options.projection)
+    _require_blendable(options)
     leaf = _rows_of_leaf(n)
     usual = _kind(options, sample_fraction=LEAST_SHARE, n_thresholds=CUTS, min_leaf=leaf)
     kinds = {

@@ -32,6 +32,10 @@ CRITERIA_OF = {
     SURVIVAL: {LOG_RANK: SQUARED_ERROR, GRAY: SQUARED_ERROR, EXPONENTIAL: POISSON},
 }
 """The codes of the criteria that there are for each kind of response, by name."""
+UNORDERED = {
+    kind: [name for name in codes if name != "ordinal"] for kind, codes in CRITERIA_OF.items()
+}
+"""Those that need no ordered classes; the first is the default."""
 
 
 def criterion_of(
@@ -45,7 +49,7 @@ def criterion_of(
     checked_choice("criterion", value, get_args(words.Criterion))
     if ordinal and value in (AUTO, "ordinal"):
         return "ordinal"
-    choices = [name for name in CRITERIA_OF[kind] if name != "ordinal"]
+    choices = UNORDERED[kind]
     if value == AUTO:
         defaults = {family.criterion for family in families}
         return defaults.pop() if kind == "classification" and len(defaults) == 1 else choices[0]

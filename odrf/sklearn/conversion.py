@@ -15,6 +15,7 @@ from odrf.options.guided import GuidedOptions
 from odrf.options.options import Options
 from odrf.options.stack import StackOptions
 from odrf.projections.axis import Axis
+from odrf.projections.base import Family
 from odrf.results.base import AnyResults
 from odrf.results.boosted import ODBTResults
 from odrf.results.forest import ODRFResults
@@ -140,10 +141,13 @@ def _of_boosting(results: ODBTResults | SurvivalBoostedResults) -> BoostingOptio
         patience=patience,
         offset=offset.column,
     )
-    numbers = {family: number for family, number in control.mixture.shares if number > 0}
-    if len(numbers) > 1:
-        return replace(options, projection=numbers, n_projections=sum(numbers.values()))
-    ((family, number),) = numbers.items()
+    shares = [share for share in control.mixture.shares if share.number > 0]
+    if len(shares) > 1:
+        mixed: dict[str | Family, float] = dict(shares)
+        return replace(
+            options, projection=mixed, n_projections=sum(share.number for share in shares)
+        )
+    ((family, number),) = shares
     if isinstance(family, Axis):
         return replace(options, projection=family, n_singles=number)
     return replace(options, projection=family, n_projections=number)
