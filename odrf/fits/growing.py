@@ -31,7 +31,6 @@ from odrf.options.blend import (
     blends,
     kinds_of_survival_trees,
     kinds_of_trees,
-    require_blendable,
     require_objective,
     with_leaves_for_curves,
 )
@@ -328,7 +327,6 @@ def kinds_of_blend(
         classes = response.kind == "classification"
         kinds = kinds_of_trees(request, n, len(design.predictors), p, classes, response.ordinal)
     base = _resolve(next(iter(kinds.values())), design, data)
-    require_blendable(base.n_trees, base.resample)
     scale, scale_errors = _scale(request, design, data, base)
     controls = {
         name: _resolve(replace(kind, seed=base.seed, split_scale=scale), design, data)
