@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 from odrf.api.forests import odrf
 from odrf.api.trees import odt
-from odrf.datasets import from_images, load_data
 from odrf.design.functions import Surv
 from odrf.errors import InputError
 from odrf.loading import Package, loaded_later
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from odrf.api.guided import graf
     from odrf.api.load import load
     from odrf.api.stack import auto
+    from odrf.datasets import from_images, load_data
     from odrf.evaluation.approximation import approximation_curve
     from odrf.evaluation.bias_variance import bias_variance
     from odrf.evaluation.compare import compare
@@ -60,6 +60,9 @@ LATER = {
     "compare": "odrf.evaluation.compare",
     "foresee": "odrf.evaluation.foresight",
     "learning_curve": "odrf.evaluation.learning_curve",
+    "datasets": "odrf.datasets",
+    "from_images": "odrf.datasets",
+    "load_data": "odrf.datasets",
     "simulate": "odrf.simulate",
     "tune": "odrf.evaluation.tuning",
 }

@@ -31,7 +31,7 @@ from odrf.evaluation.models import (
     read_models,
     read_task,
 )
-from odrf.public import public, respelled, warn_of_old
+from odrf.public import public, public_method, respelled, warn_of_old
 from odrf.public.progress import progress_bar
 from odrf.simulate.problem import RESPONSE, Problem, one_hot
 from odrf.simulate.survival import SurvivalProblem
@@ -150,6 +150,7 @@ class BiasVariance(Carded):
         return Summary("Bias and variance", self.call, self._facts(), sections, self._notes())
 
     @respelled(renamed={"axes": "ax"})
+    @public_method
     def plot(self, *, ax: NDArray | None = None) -> NDArray[np.object_]:
         """Draw bias, variance and error of each model, side by side.
 
@@ -492,6 +493,7 @@ FEWEST_ROWS, FEWEST_REPEATS = 2, 2
 
 
 @respelled(by_name=("repeats",))
+@public
 def bias_variance(
     problem: Problem | tuple[str, pd.DataFrame],
     models: Any | Mapping[str, Any],
@@ -574,7 +576,7 @@ def bias_variance(
     if _is_source(models) and not _is_source(problem):
         warn_of_old("bias_variance(models, problem, n)", "bias_variance(problem, models, n)")
         problem, models = cast(Problem, models), problem
-    env = environment(2)
+    env = environment(3)
     seed = checked_seed(seed)
     named_models = read_models(named(models), fewest=1)
     formulas = [model.formula for model in named_models.values() if model.formula is not None]

@@ -20,7 +20,6 @@ from odrf.statistics.jackknife import degrees_of_freedom
 from odrf.text.summary import Card, Carded
 
 
-@public
 class PredictionResults(Carded):
     """Predicted means with standard errors and intervals, as statsmodels gives them.
 
@@ -68,6 +67,7 @@ class PredictionResults(Carded):
         """The squares of the standard errors."""
         return (self.se_mean**2).rename("mean_var")
 
+    @public
     def conf_int(self, obs: bool = False, *, level: float = LEVEL) -> NDArray[np.float64]:
         """Return lower and upper ends of intervals.
 
@@ -95,6 +95,7 @@ class PredictionResults(Carded):
         half = reach_in_errors(level, degrees_of_freedom(self._fit.draws)) * self.se_mean
         return np.column_stack([self.predicted_mean - half, self.predicted_mean + half])
 
+    @public
     def summary_frame(self, *, level: float = LEVEL) -> pd.DataFrame:
         """Return means, standard errors and intervals, a row for each row.
 

@@ -236,7 +236,7 @@ def first_rows_looked_at(rows: StreamedRows) -> RowsLookedAt:
     """Return the first of the rows in chunks, which are checked before trees are grown."""
     frame = rows.reader.frame(rows.first)
     # a chunk without any response may have no value that distinguishes it from text
-    y = rows.reader.responses(frame).y if len(frame) else np.empty(0)
+    y = rows.reader.responses(frame)[0] if len(frame) else np.empty(0)
     return _looked_at(rows.design, frame, np.arange(len(frame)), y)
 
 

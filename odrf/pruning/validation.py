@@ -13,7 +13,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.checks import checked_choice
-from odrf.design.folds import FoldRows
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.factors import Matrix, with_rows
@@ -35,6 +34,9 @@ from odrf.pruning.complexity import CHOICES, MINIMUM, Subtrees, chosen, chosen_r
 
 RowLosses = Callable[[NDArray[np.float64], NDArray[np.float64], bool], NDArray[np.float64]]
 """The losses (m,) of predicting values (m, K) for responses (m, …), as `losses_of` gives them."""
+
+Masks = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+"""The rows (n,) of a fold that train, and those that are held out."""
 
 
 @dataclass(frozen=True)
@@ -248,14 +250,14 @@ class Fold(NamedTuple):
 
 
 def folds_grown(
-    growth: Growth, folds: list[FoldRows], seed: int, n_jobs: int, advance: Callable[[], object]
+    growth: Growth, folds: Sequence[Masks], seed: int, n_jobs: int, advance: Callable[[], object]
 ) -> list[Fold]:
     """Grow a tree on the training rows of each fold; for any number of threads the same."""
     k = len(folds)
     random = streams(seed, 0, k)
 
     def grow(i: int) -> Fold:
-        train, stream = folds[i].train, random[i : i + 1]
+        (train, test), stream = folds[i], random[i : i + 1]
         tree = grow_forest(
             growth.X, growth.y, np.where(train, growth.weights, 0.0), growth.feature_groups,
             growth.sampling, growth.settings, growth.mixture, stream, 1, lambda: None,
@@ -263,7 +265,7 @@ def folds_grown(
         )  # fmt: skip
         if growth.evaluating is not None:
             tree = growth.evaluating.described(tree, train, stream)
-        return Fold(tree, folds[i].test)
+        return Fold(tree, test)
 
     grown = []
     for fold in in_order(grow, range(k), n_jobs):

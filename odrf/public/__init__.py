@@ -1,6 +1,23 @@
 """What every public function does with its arguments before its own work."""
 
-from odrf.public.arguments import MethodNow, in_partitions, public, respelled, warn_of_old
+from odrf.public.arguments import (
+    MethodNow,
+    in_partitions,
+    public,
+    public_method,
+    respelled,
+    warn_of_old,
+)
+from odrf.public.docstrings import documented
 from odrf.public.frames import in_pandas
 
-__all__ = ["MethodNow", "in_pandas", "in_partitions", "public", "respelled", "warn_of_old"]
+__all__ = [
+    "MethodNow",
+    "documented",
+    "in_pandas",
+    "in_partitions",
+    "public",
+    "public_method",
+    "respelled",
+    "warn_of_old",
+]

@@ -1,15 +1,14 @@
-"""What every public function does with its arguments first: old spellings, suggestions, checks.
+"""What public functions and methods do with their arguments first.
 
 One word means the same everywhere, so an argument such as ``progress`` is checked here, once, and
-data frames of any library become those of pandas.
+data frames of any library become those of pandas.  A misspelt name is answered by the nearest one.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property, wraps
-from itertools import zip_longest
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property, partial, wraps
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
@@ -23,10 +22,200 @@ from odrf.checks import (
     checked_whole,
 )
 from odrf.errors import AbsentError, InputError, UnknownArgumentError, nearest, warn_user
-from odrf.public.frames import in_native_order, in_pandas, is_partitioned, series_in_pandas
+from odrf.public.docstrings import filled
+from odrf.public.frames import in_native_order, in_pandas, series_in_pandas
+
+THREADS, DASK, JOBLIB = "threads", "dask", "joblib"
+BACKENDS = (AUTO, THREADS, DASK, JOBLIB)
+"""Where trees are grown: the argument `backend` of `odrf.odrf`."""
+
+Made = TypeVar("Made", bound=Callable[..., Any])
+Value = TypeVar("Value")
 
 # ------------------------------------------------------------------------------------------------
-# What arguments are called in other packages, for those who know them from there.
+# Arguments that have one meaning everywhere.
+# ------------------------------------------------------------------------------------------------
+
+
+def _formula(value: Any) -> Any:
+    """Return the formula; raise `InputError` if it is a data frame, of whatever library."""
+    if hasattr(value, "columns"):
+        raise InputError(
+            f'formula must be a text such as "y ~ .", not a {type(value).__name__}: the formula '
+            "comes first, then the data"
+        )
+    return value
+
+
+def _axes(value: Any) -> Any:
+    """Return the value; raise `InputError` unless it is None, axes of matplotlib, or several."""
+    several = isinstance(value, Sequence | np.ndarray) and np.ndim(value) > 0
+    parts = np.ravel(np.asarray(value, dtype=object)) if several else [value]
+    if value is not None and not all(hasattr(part, "get_figure") for part in parts):
+        raise InputError(f"ax={value!r}: use axes of matplotlib, as plt.subplots() makes them")
+    return value
+
+
+def _jobs(value: Any) -> Any:
+    """Return the value: None, for all cores, stays None."""
+    checked_jobs(value)
+    return value
+
+
+SHARED: dict[str, Callable[[Any], Any]] = {
+    "formula": _formula,
+    "ax": _axes,
+    "backend": partial(checked_choice, "backend", choices=BACKENDS),
+    "digits": partial(checked_whole, "digits", least=1, most=MOST_DIGITS),
+    "n_jobs": _jobs,
+    "progress": partial(checked_truth, "progress"),
+    **dict.fromkeys(("data", "newdata", "background", "problem"), in_pandas),
+    **dict.fromkeys(("weights", "offset", "groups", "order", "strata"), series_in_pandas),
+}
+"""What is handed on of the value of an argument, by name; it raises if the value is none."""
+
+
+# ------------------------------------------------------------------------------------------------
+# The decorators.
+# ------------------------------------------------------------------------------------------------
+
+
+def public(made: Made) -> Made:
+    """Decorate a public function, or ``predict``: as `public_method`, and it suggests names.
+
+    A name that is no argument raises an error that suggests the nearest one.
+
+    Examples
+    --------
+    >>> @public
+    ... def paint(colour="red"):
+    ...     return colour
+    >>> paint(color="blue")
+    Traceback (most recent call last):
+        ...
+    odrf.errors.UnknownArgumentError: paint() has no argument 'color'; did you mean 'colour'?
+    """
+    if inspect.isclass(made):
+        return cast(Made, _public_class(made))
+    return cast(Made, _entered(made, SHARED, suggests=True))
+
+
+def public_method(method: Made) -> Made:
+    """Decorate a method, or a function that a class lists as one.
+
+    Arguments with one meaning everywhere are taken as `SHARED` says: tables of other libraries
+    become those of pandas, `progress` and `n_jobs` are checked.  The docstring is `filled`.
+    """
+    return cast(Made, _entered(method, SHARED, suggests=False))
+
+
+def in_partitions(*names: str) -> Callable[[Made], Made]:
+    """Return a decorator as `public`, for a function that takes data frames of Dask as they are.
+
+    `names` are the arguments that may be such frames.  Elsewhere they are collected in memory, as
+    frames of other libraries are.
+    """
+    taken: Callable[[Any], Any] = partial(in_pandas, partitions=True)
+    shared = {**SHARED, **dict.fromkeys(names, taken)}
+
+    def decorate(made: Made) -> Made:
+        return cast(Made, _entered(made, shared, suggests=True))
+
+    return decorate
+
+
+def respelled(
+    *, renamed: Mapping[str, str] | None = None, by_name: Sequence[str] = ()
+) -> Callable[[Made], Made]:
+    """Return a decorator, put above the others, for what was once called in another way.
+
+    `renamed` maps old names of arguments to those of now.  `by_name` are arguments that could once
+    be given by position, in this order.  Old calls work, with a `FutureWarning`.
+
+    Examples
+    --------
+    >>> @respelled(renamed={"color": "colour"})
+    ... def paint(colour="red"):
+    ...     return colour
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     paint(color="blue")
+    'blue'
+    >>> print(caught[0].message)
+    paint(color=) is an old spelling and will go: write colour=
+    """
+    renamed = renamed or {}
+
+    def decorate(made: Made) -> Made:
+        title, most = made.__name__, len(_positional(made))
+
+        @wraps(made)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            for name, value in zip(by_name, args[most:], strict=False):
+                warn_of_old(f"{title}() with {name} by position", f"{name}=")
+                kwargs = {name: value, **kwargs}
+            for old in renamed.keys() & kwargs.keys():
+                warn_of_old(f"{title}({old}=)", f"{renamed[old]}=")
+                kwargs[renamed[old]] = kwargs.pop(old)
+            return made(*(args[:most] if by_name else args), **kwargs)
+
+        return cast(Made, called)
+
+    return decorate
+
+
+def warn_of_old(old: str, new: str) -> None:
+    """Warn that a spelling is old, and which one is new."""
+    warn_user(f"{old} is an old spelling and will go: write {new}", FutureWarning)
+
+
+def _positional(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of the arguments that may be given by position."""
+    code = inspect.unwrap(function).__code__
+    return code.co_varnames[: code.co_argcount]
+
+
+def _entered(
+    function: Callable[..., Any], shared: Mapping[str, Callable[[Any], Any]], suggests: bool
+) -> Callable[..., Any]:
+    names = _positional(function)
+
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        values = list(args)
+        try:
+            for place, value in enumerate(args):
+                name = names[place] if place < len(names) else ""
+                values[place] = shared.get(name, in_native_order)(value)
+            for name, value in kwargs.items():
+                kwargs[name] = shared.get(name, in_native_order)(value)
+            return function(*values, **kwargs)
+        except UnicodeEncodeError as error:
+            raise _no_character(error) from error
+        except TypeError:
+            wrong = _wrong_arguments(function, args, kwargs) if suggests else None
+            if wrong is None:
+                raise
+            raise wrong from None
+
+    called.__doc__ = filled(function.__doc__)
+    return called
+
+
+def _no_character(error: UnicodeEncodeError) -> Exception:
+    """Return the error for text that pandas cannot keep in UTF-8."""
+    if error.reason != "surrogates not allowed":
+        return error
+    near = error.object[max(error.start - 30, 0) : error.end + 30]
+    return InputError(
+        f"the text {near!r} has half of a pair of surrogates, which is no character: "
+        "rename the column, or the level, that has it"
+    )
+
+
+# ------------------------------------------------------------------------------------------------
+# What is said of arguments that a function does not have.
 # ------------------------------------------------------------------------------------------------
 
 # rpart, randomForest, ranger and grf of R; scikit-learn, XGBoost and LightGBM.
@@ -118,113 +307,92 @@ def suggestion(name: str, choices: Collection[str]) -> str:
     return f": {OF_SOME[name]}" if name in OF_SOME else nearest(name, choices)
 
 
-# ------------------------------------------------------------------------------------------------
-# Where trees are grown: the argument `backend` of `odrf.odrf`.
-# ------------------------------------------------------------------------------------------------
-
-THREADS, DASK, JOBLIB = "threads", "dask", "joblib"
-BACKENDS = (AUTO, THREADS, DASK, JOBLIB)
-"""The known backends."""
-
-
-# ------------------------------------------------------------------------------------------------
-# What every public function does with its arguments first: old spellings, suggestions, checks.
-# ------------------------------------------------------------------------------------------------
-
-Made = TypeVar("Made", bound=Callable[..., Any])
-Value = TypeVar("Value")
-
-
-def public(made: Made) -> Made:
-    """Decorate a public function, or a class with public methods.
-
-    A name that is no argument of the function raises an error that suggests the nearest one.
-    Arguments that have one meaning in the whole package are checked, and data frames of other
-    libraries are converted to pandas.  Of a class, all public methods are decorated that are not
-    decorated yet; and what its properties refuse is an `AttributeError`, too, so that `hasattr` and
-    `inspect.getmembers` take it as absent.
-
-    Examples
-    --------
-    >>> @public
-    ... def paint(colour="red"):
-    ...     return colour
-    >>> paint(color="blue")
-    Traceback (most recent call last):
-        ...
-    odrf.errors.UnknownArgumentError: paint() has no argument 'color'; did you mean 'colour'?
-    """
-    if not inspect.isclass(made):
-        return cast(Made, _decorated(made, {}, ()))
-    for name, method in list(vars(made).items()):
-        if inspect.isfunction(method) and name[0] != "_" and not hasattr(method, "__wrapped__"):
-            setattr(made, name, _decorated(method, {}, ()))
-        elif isinstance(method, cached_property):
-            method.func = _absent_if_refused(method.func)
-        elif isinstance(method, property) and method.fget is not None:
-            setattr(made, name, method.getter(_absent_if_refused(method.fget)))
-    return cast(Made, made)
-
-
-def in_partitions(*names: str) -> Callable[[Made], Made]:
-    """Return a decorator as `public`, for a function that takes data frames of Dask as they are.
-
-    `names` are the arguments that may be such frames.  Elsewhere they are collected in memory, as
-    frames of other libraries are.
-    """
-
-    def decorate(made: Made) -> Made:
-        return cast(Made, _decorated(made, {}, (), names))
-
-    return decorate
-
-
-def respelled(
-    *, renamed: Mapping[str, str] | None = None, by_name: Sequence[str] = ()
-) -> Callable[[Made], Made]:
-    """Return a decorator as `public`, for a function whose arguments were once spelled otherwise.
-
-    `renamed` maps old names of arguments to those of now.  `by_name` are arguments that could once
-    be given by position, in this order.  Old calls work, with a `FutureWarning`.
-
-    Examples
-    --------
-    >>> @respelled(renamed={"color": "colour"})
-    ... def paint(colour="red"):
-    ...     return colour
-    >>> import warnings
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     paint(color="blue")
-    'blue'
-    >>> print(caught[0].message)
-    paint(color=) is an old spelling and will go: write colour=
-    """
-
-    def decorate(made: Made) -> Made:
-        return cast(Made, _decorated(made, renamed or {}, by_name))
-
-    return decorate
-
-
-def require_taken(made: type[Any], values: Sequence[Any], named: Iterable[str]) -> None:
+def require_taken(made: type[Any], values: Sequence[Any], named: Mapping[str, Any]) -> None:
     """Raise `UnknownArgumentError` unless making an object of a class takes these arguments.
 
     Examples
     --------
-    >>> class Paint:
-    ...     def __init__(self, colour):
-    ...         self.colour = colour
-    >>> require_taken(Paint, (), ["color"])
+    >>> from dataclasses import make_dataclass
+    >>> require_taken(make_dataclass("Paint", ["colour"]), (), {"color": "red"})
     Traceback (most recent call last):
         ...
     odrf.errors.UnknownArgumentError: Paint() has no argument 'color'; did you mean 'colour'?
     """
-    known = list(inspect.signature(made.__init__).parameters)[1:]
-    _require_known(made.__name__, named, known)
-    if len(values) > len(known):
-        takes = f"{', '.join(known)} by position" if known else "no arguments"
-        raise UnknownArgumentError(f"{made.__name__}() takes {takes}, not {len(values)} values")
+    known = _positional(made.__init__)[1:]
+    if len(values) <= len(known) and all(name in known for name in named):
+        return
+    wrong = _wrong_arguments(made.__init__, (None, *values), named, made.__name__)
+    if wrong is not None:
+        raise wrong
+
+
+def _wrong_arguments(
+    function: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any], title: str = ""
+) -> UnknownArgumentError | None:
+    """Return the error for arguments that the function does not take; None if it takes them."""
+    title = title or function.__name__
+    parameters = inspect.signature(function).parameters.values()
+    kinds = {parameter.kind for parameter in parameters}
+    known = [p.name for p in parameters if p.name != "self" and p.kind is not p.VAR_POSITIONAL]
+    by_place = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    unknown = [name for name in named if name not in known]
+    if unknown and inspect.Parameter.VAR_KEYWORD not in kinds:
+        return UnknownArgumentError(_unknown(title, unknown[0], known))
+    if len(args) > len(by_place) and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        names = [p.name for p in by_place if p.name != "self"]
+        number = len(args) - len(by_place) + len(names)
+        return UnknownArgumentError(
+            f"{title}() takes {', '.join(names) or 'none'} by position, not {number} values: "
+            f"name the others, as in {title}(…, name=value)"
+        )
+    for parameter in by_place[len(args) :]:
+        if parameter.default is parameter.empty and parameter.name not in named:
+            return UnknownArgumentError(f"{title}() needs {parameter.name}=")
+    return None
+
+
+def _unknown(title: str, name: str, known: Sequence[str]) -> str:
+    """Return the message for the `name` of an argument that is not among the `known`."""
+    if not known:
+        return f"{title}() takes no argument by name, such as {name!r}"
+    hint = suggestion(name, known)
+    if not hint:
+        hint = f"; it has {', '.join(known)}"
+        if "models" in known:
+            hint += f"; models have their own: functools.partial(odrf.odrf, {name}=…)"
+    return f"{title}() has no argument {name!r}{hint}"
+
+
+# ------------------------------------------------------------------------------------------------
+# Old ways, as long as others use them.
+# ------------------------------------------------------------------------------------------------
+
+
+def _public_class(made: type[Any]) -> type[Any]:
+    """Decorate the public methods of a class; what its properties refuse is an `AbsentError`."""
+    for name, method in list(vars(made).items()):
+        if inspect.isfunction(method) and name[0] != "_" and not hasattr(method, "__wrapped__"):
+            setattr(made, name, _entered(method, SHARED, suggests=name == "predict"))
+        elif isinstance(method, cached_property):
+            method.func = _absent_if_refused(method.func)
+        elif isinstance(method, property) and method.fget is not None:
+            setattr(made, name, method.getter(_absent_if_refused(method.fget)))
+    return made
+
+
+def _absent_if_refused(value_of: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a property's function whose `InputError` is an `AbsentError`."""
+
+    @wraps(value_of)
+    def read(owner: Any) -> Any:
+        try:
+            return value_of(owner)
+        except AbsentError:
+            raise
+        except InputError as error:
+            raise AbsentError(*error.args).with_traceback(error.__traceback__) from None
+
+    return read
 
 
 class MethodNow(Generic[Value]):
@@ -253,146 +421,3 @@ class MethodNow(Generic[Value]):
     def __repr__(self) -> str:
         warn_of_old(self._name, f"{self._name}()")
         return repr(self())
-
-
-def warn_of_old(old: str, new: str) -> None:
-    """Warn that a spelling is old, and which one is new."""
-    warn_user(f"{old} is an old spelling and will go: write {new}", FutureWarning)
-
-
-def _absent_if_refused(value_of: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a property's function whose `InputError` is an `AbsentError`."""
-
-    @wraps(value_of)
-    def read(owner: Any) -> Any:
-        try:
-            return value_of(owner)
-        except AbsentError:
-            raise
-        except InputError as error:
-            raise AbsentError(*error.args).with_traceback(error.__traceback__) from None
-
-    return read
-
-
-def _decorated(
-    function: Callable[..., Any],
-    renamed: Mapping[str, str],
-    by_name: Sequence[str],
-    partitioned: Sequence[str] = (),
-) -> Callable[..., Any]:
-    parameters = inspect.signature(function).parameters.values()
-    known = [p.name for p in parameters if p.name != "self" and p.kind is not p.VAR_POSITIONAL]
-    by_place = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-    takes_places = not any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
-    required = [p.name for p in parameters if p.default is p.empty and p.name in by_place]
-    lists = [parameter.name for parameter in parameters if "list[" in str(parameter.annotation)]
-    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
-    title = function.__name__
-
-    def converted(name: str | None, value: Any) -> Any:
-        if name in partitioned and is_partitioned(value):
-            return value
-        return CONVERSIONS.get(name or "", in_native_order)(value)
-
-    @wraps(function)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        for name, value in zip(by_name, args[len(by_place) :], strict=False):
-            warn_of_old(f"{title}() with {name} by position", f"{name}=")
-            kwargs = {name: value, **kwargs}
-        args = args[: len(by_place)] if by_name else args
-        for old in renamed.keys() & kwargs.keys():
-            warn_of_old(f"{title}({old}=)", f"{renamed[old]}=")
-            kwargs[renamed[old]] = kwargs.pop(old)
-        if not takes_any:
-            _require_known(title, kwargs, known)
-        if takes_places and len(args) > len(by_place):
-            raise UnknownArgumentError(_too_many(title, by_place, args, lists))
-        absent = [name for name in required[len(args) :] if name not in kwargs]
-        if absent:
-            raise UnknownArgumentError(f"{title}() needs {absent[0]}=")
-        for name, value in (*zip(by_place, args, strict=False), *kwargs.items()):
-            if name in CHECKS:
-                CHECKS[name](name, value)
-        try:
-            args = tuple(
-                converted(name, value) for name, value in zip_longest(by_place[: len(args)], args)
-            )
-            kwargs = {name: converted(name, value) for name, value in kwargs.items()}
-            return function(*args, **kwargs)
-        except UnicodeEncodeError as error:  # by pandas, wherever it keeps text in UTF-8
-            if error.reason != "surrogates not allowed":
-                raise
-            near = error.object[max(error.start - 30, 0) : error.end + 30]
-            raise InputError(
-                f"the text {near!r} has half of a pair of surrogates, which is no character: "
-                "rename the column, or the level, that has it"
-            ) from error
-
-    return called
-
-
-def _too_many(
-    title: str, by_place: Sequence[str], args: Sequence[Any], lists: Sequence[str]
-) -> str:
-    """Return the message for more arguments by position than a function takes."""
-    names = [name for name in by_place if name != "self"]
-    values = args[len(by_place) - len(names) :]
-    known = f"{title}() takes {', '.join(names) or 'none'} by position, not {len(values)} values"
-    if names and names[-1] in lists and all(isinstance(value, str) for value in values):
-        return f"{known}: write {names[-1]}={list(values[len(names) - 1 :])!r}"
-    return f"{known}: name the others, as in {title}(…, name=value)"
-
-
-def _require_known(title: str, names: Iterable[str], known: Sequence[str]) -> None:
-    for name in names:
-        if not known:
-            raise UnknownArgumentError(f"{title}() takes no argument by name, such as {name!r}")
-        if name not in known:
-            hint = suggestion(name, known)
-            if not hint:
-                hint = f"; it has {', '.join(known) or 'none'}"
-                if "models" in known:
-                    hint += f"; models have their own: functools.partial(odrf.odrf, {name}=…)"
-            raise UnknownArgumentError(f"{title}() has no argument {name!r}{hint}")
-
-
-def _check_formula(argument: str, value: Any) -> None:
-    """Raise `InputError` if the value is a data frame, of whatever library."""
-    if hasattr(value, "columns"):
-        raise InputError(
-            f'{argument} must be a text such as "y ~ .", not a {type(value).__name__}: the formula '
-            "comes first, then the data"
-        )
-
-
-def _check_axes(argument: str, value: Any) -> None:
-    """Raise `InputError` unless the value is None, axes of matplotlib, or several of them."""
-    several = isinstance(value, Sequence | np.ndarray) and np.ndim(value) > 0
-    parts = np.ravel(np.asarray(value, dtype=object)) if several else [value]
-    if value is not None and not all(hasattr(part, "get_figure") for part in parts):
-        raise InputError(
-            f"{argument}={value!r}: use axes of matplotlib, as plt.subplots() makes them"
-        )
-
-
-CHECKS: dict[str, Callable[[str, Any], object]] = {
-    "digits": lambda name, value: checked_whole(name, value, 1, MOST_DIGITS),
-    "progress": checked_truth,
-    "n_jobs": lambda _, value: checked_jobs(value),
-    "backend": lambda name, value: checked_choice(name, value, BACKENDS),
-    "ax": _check_axes,
-    "formula": _check_formula,
-}
-
-CONVERSIONS: dict[str, Callable[[Any], Any]] = {
-    "data": in_pandas,
-    "background": in_pandas,
-    "newdata": in_pandas,
-    "problem": in_pandas,
-    "weights": series_in_pandas,
-    "offset": series_in_pandas,
-    "groups": series_in_pandas,
-    "order": series_in_pandas,
-    "strata": series_in_pandas,
-}

@@ -95,16 +95,22 @@ NO_OTHER_TABLES = ("builtins", "numpy", "odrf", "pandas", "scipy")
 VIEWS = "string_view[pyarrow]"
 
 
-def in_pandas(value: Any) -> Any:
+def in_pandas(value: Any, partitions: bool = False) -> Any:
     """Return a data frame as one of pandas; in a tuple or mapping, all that it holds.
 
     It may be of any library that narwhals knows.  Row labels become 0, 1, …  A frame that is
-    evaluated later, such as a polars ``LazyFrame``, is collected.  Frames of pandas, and other
-    values, are returned as they are; but text that pyarrow holds as views, with which pandas cannot
-    work, becomes other text, and numbers get the byte order of this machine.  Raises `InputError`
-    if two columns of the data frame have the same name.
+    evaluated later, such as a polars ``LazyFrame``, is collected, and so is one of Dask unless
+    `partitions` stay as they are.  Frames of pandas, and other values, are returned as they
+    are; but text that pyarrow holds as views, with which pandas cannot work, becomes other text,
+    and numbers get the byte order of this machine.  Raises `InputError` if two columns of the data
+    frame have the same name.
     """
     if isinstance(value, pd.DataFrame):
+        types = types_of_columns(value)
+        if all(
+            isinstance(each, np.dtype) and each.isnative for each in (*types, value.index.dtype)
+        ):
+            return value
         return _in_native_columns(_without_views(value))
     if value is None or isinstance(value, str | list):
         return value
@@ -116,7 +122,7 @@ def in_pandas(value: Any) -> Any:
         converted = {name: in_pandas(each) for name, each in value.items()}
         return converted if any(converted[name] is not value[name] for name in converted) else value
     if is_partitioned(value):
-        return in_pandas(value.compute())
+        return value if partitions else in_pandas(value.compute())
     if not _is_foreign(value):
         return value
     from odrf.public.other_frames import table_in_pandas  # noqa: PLC0415 - few need narwhals

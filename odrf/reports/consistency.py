@@ -20,7 +20,7 @@ from odrf.options.sizes import CV, EXPONENTS, FIXED, FUNCTION, ONE_SE, OOB, RATE
 from odrf.options.table import REFIT
 from odrf.options.tree import ALL, ResolvedOptions
 from odrf.pruning.complexity import growth_ranks
-from odrf.public import public, respelled
+from odrf.public import public, public_method, respelled
 from odrf.statistics.theorems import (
     DRAWS,
     TAIL,
@@ -254,6 +254,7 @@ class ConsistencyReport(Carded):
         return Summary("Consistency", self.fit.call, facts, sections, tuple(notes))
 
     @respelled(renamed={"axes": "ax"})
+    @public_method
     def plot(self, *, ax: NDArray | None = None) -> NDArray:
         """Plot the ratios against n, the tails of the residuals, leaf sizes and split sizes.
 

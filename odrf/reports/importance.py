@@ -22,7 +22,7 @@ from odrf.fits.growing import grow_fit, permutation_rises
 from odrf.fits.held_out import held_out_trees, responses_held_out
 from odrf.projections.base import grid_shape, require_pixels
 from odrf.projections.patch import Patch
-from odrf.public import public, respelled
+from odrf.public import public, public_method, respelled
 from odrf.public.progress import progress_bar
 from odrf.statistics.importance import (
     Directions,
@@ -542,6 +542,7 @@ class StrengthCorrelation(Carded):
         return Summary(title, self.fit.call, facts, {f"By {self.by}": self.table}, tuple(notes))
 
     @respelled(renamed={"axes": "ax"})
+    @public_method
     def plot(self, *, ax: NDArray | None = None) -> NDArray[np.object_]:
         """Plot strength, correlation and error, side by side, against trees or subset size, rising.
 

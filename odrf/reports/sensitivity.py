@@ -15,7 +15,7 @@ from odrf.checks import Seed, checked_choice, checked_seed, is_number
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import InputError
 from odrf.fits.fit import GuidedFit
-from odrf.public import public, respelled
+from odrf.public import public, public_method, respelled
 from odrf.reports.summaries import TOP
 from odrf.statistics.sensitivity import (
     as_probability,
@@ -92,6 +92,7 @@ class Sensitivity(Carded):
         return self.fit.design.response.classes
 
     @respelled(by_name=("seed",))
+    @public_method
     def order(self, method: str = "top", *, seed: Seed = None) -> NDArray[np.int64]:
         """Return the positions of all rows in the order in which they are selected.
 

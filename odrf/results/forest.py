@@ -25,7 +25,7 @@ from odrf.fits.pruning import checked_alpha, forest_sizes, pruned_at, pruned_uns
 from odrf.fits.responses import leaves_rows_out, require_out_of_bag
 from odrf.options.sizes import OOB
 from odrf.pruning.complexity import CHOICES, RULES
-from odrf.public import respelled
+from odrf.public import public_method, respelled
 from odrf.results.explain import CheckedForest
 from odrf.results.forest_predictions import ForestImportances
 from odrf.results.proximity import ProximityResults
@@ -132,6 +132,7 @@ class ODRFResults(
         return reports.data_summary.kinds_table(self.fit.blend, self.fit.kinds)
 
     @respelled(renamed={"rule": "pruning"})
+    @public_method
     def pruning_path(
         self, pruning: str | None = None, *, progress: bool = False
     ) -> ForestPath[ODRFResults]:

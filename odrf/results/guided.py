@@ -16,7 +16,7 @@ from odrf.errors import InputError
 from odrf.fits.fit import GuidedFit
 from odrf.fits.predicting import class_labels
 from odrf.options.guided import ResolvedGuidedOptions
-from odrf.public import respelled
+from odrf.public import public_method, respelled
 from odrf.results.proximity import ProximityResults
 from odrf.results.shapley import ShapleyResults
 from odrf.results.tree import SurrogateTreeResults
@@ -224,6 +224,7 @@ class GRAFResults(
         return reports.sensitivity.Sensitivity(self.fit)
 
     @respelled(by_name=("seed",))
+    @public_method
     def approximate(
         self,
         fraction: float,

@@ -35,7 +35,7 @@ from odrf.fits.pruning import (
 from odrf.fits.responses import folds_asked, leaves_rows_out
 from odrf.pruning.complexity import ERROR, LOG_RANK, LOSSES, RULES, WEAKEST_LINK, with_leaves
 from odrf.pruning.growth_stages import LEAVES
-from odrf.public import public, respelled
+from odrf.public import public, public_method, respelled
 from odrf.results.base import AnyResults, FittedResults
 from odrf.results.explain import Explained
 from odrf.results.proximity import ProximityResults
@@ -115,6 +115,7 @@ class PrunableTree(AnyResults):
         return reports.tree.surrogates_table(self.fit.forest, self.fit.design)
 
     @respelled(renamed={"rule": "pruning", "validation": "newdata"})
+    @public_method
     def pruning_path(
         self: Own,
         pruning: str = WEAKEST_LINK,

@@ -17,7 +17,7 @@ from odrf.errors import InputError
 from odrf.fits.fit import BoostedFit, Fit
 from odrf.fits.predicting import RowPredictor, row_predictor
 from odrf.options.tree import ResolvedOptions
-from odrf.public import public, respelled
+from odrf.public import public, public_method, respelled
 from odrf.results.base import FittedResults
 
 if TYPE_CHECKING:
@@ -282,6 +282,7 @@ class TreeResults(ResultsWithoutData, PixelResults, RowPredicting):
         return self.fit.control
 
     @respelled(by_name=("resamples", "progress"))
+    @public_method
     def projection_importance(
         self, top: int = 10, *, resamples: int = 0, progress: bool = False
     ) -> ProjectionImportance:

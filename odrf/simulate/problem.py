@@ -16,7 +16,7 @@ from odrf.checks import MOST, Seed, checked_seed, checked_whole, is_number
 from odrf.design.variables import set_grid
 from odrf.engine.running import one_thread
 from odrf.errors import InputError, no_frame
-from odrf.public import public, respelled
+from odrf.public import public, public_method, respelled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -136,6 +136,7 @@ class Problem:
         return column_names(self.p)
 
     @respelled(by_name=("seed",))
+    @public_method
     @one_thread()
     def sample(self, n: int, *, seed: Seed = None) -> pd.DataFrame:
         """Draw independent rows.
@@ -234,6 +235,7 @@ class Problem:
         return self.noise + error * (1 - self.noise * K / (K - 1))
 
     @respelled(by_name=("ax",))
+    @public_method
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the truth against two predictors, or for each class examples of images or series.
 

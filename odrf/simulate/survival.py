@@ -20,7 +20,7 @@ from scipy.special import gamma, gammainc, hyp1f1, ndtr
 
 from odrf.checks import Seed, checked_amount, checked_seed, checked_whole, is_number
 from odrf.errors import InputError, allowed
-from odrf.public import public, respelled
+from odrf.public import public, public_method, respelled
 from odrf.simulate.problem import (
     Draw,
     checked_below,
@@ -219,6 +219,7 @@ class SurvivalProblem:
         return column_names(self.p)
 
     @respelled(by_name=("seed",))
+    @public_method
     def sample(self, n: int, *, seed: Seed = None) -> pd.DataFrame:
         """Draw independent rows, for the formula ``"Surv(time, event) ~ ."``.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -93,6 +94,22 @@ class Card:
         )
 
 
+class HasCard(Protocol):
+    """What shows itself as a card."""
+
+    def _shown_card(self) -> Card: ...
+
+
+def card_as_text(shown: HasCard) -> str:
+    """Return the short description as text: ``__repr__`` of results and reports."""
+    return shown._shown_card().as_text()
+
+
+def card_as_html(shown: HasCard) -> str:
+    """Return the short description as HTML, for notebooks: their ``_repr_html_``."""
+    return shown._shown_card().as_html()
+
+
 class Carded(ABC):
     """Base class of what shows itself as a card."""
 
@@ -104,11 +121,8 @@ class Carded(ABC):
         """Return the card to show; a shorter one where the whole one cannot be made."""
         return self._card()
 
-    def __repr__(self) -> str:
-        return self._shown_card().as_text()
-
-    def _repr_html_(self) -> str:
-        return self._shown_card().as_html()
+    __repr__ = card_as_text
+    _repr_html_ = card_as_html
 
 
 # ------------------------------------------------------------------------------------------------

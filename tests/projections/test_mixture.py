@@ -143,7 +143,7 @@ def test_whether_a_user_s_family_tries_single_columns_is_unknown():
     [
         (lambda: Sparse(densty=0.2), "Sparse.. has no argument 'densty'; did you mean 'density'"),
         (lambda: Axis(size=1), "Axis.. takes no argument by name, such as 'size'"),
-        (lambda: Axis(1), "Axis.. takes no arguments, not 1 values"),
+        (lambda: Axis(1), "Axis.. takes none by position, not 1 values"),
         (lambda: RandomCombination(2, 3), "takes size by position, not 2 values"),
     ],
 )

@@ -150,7 +150,7 @@ def test_any_value_works_or_is_refused(name, method, argument):
     given = {**needed, **SHORT.get(method, {})}
     if name == "sensitivity" and method == "plot":
         given |= {"x": "a", "y": "b"}
-    if argument == "rounds":
+    if (method, argument) == ("select_variables", "rounds"):
         given |= {"method": "boruta"}
     if argument == "path":
         given |= {"rule": "min"}
@@ -321,16 +321,6 @@ def test_offsets_of_leaves(table):
     for fit in (rounds, odrf.odbt("Surv(t, e) ~ a + b", times, n_trees=3, seed=1)):
         with pytest.raises(InputError, match="offset= is for predictions of scores: leave offset="):
             fit.predict(table, "leaf", offset=1.0)
-
-
-def test_how_variables_of_curves_are_given(number_forest):
-    with pytest.raises(TypeError, match=r"^partial\(\) needs variables="):
-        number_forest.partial()
-    way_out = r"^partial\(\) takes variables by position.*: write variables=\['a', 'b'\]$"
-    with pytest.raises(TypeError, match=way_out):
-        number_forest.partial("a", "b")
-    with pytest.raises(TypeError, match=r"^partial\(\) takes variables by position.*: name the"):
-        number_forest.partial("a", 3)
 
 
 @pytest.mark.parametrize("argument", ["max_depth", "max_terms", "digits"])
