@@ -21,8 +21,6 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.design import TrainingData
-from odrf.design.survival_times import SurvivalTimes
 from odrf.engine.boosting.state import leaves_reached
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.directions.candidates import FeatureGroups
@@ -35,8 +33,6 @@ from odrf.engine.numeric import apportion, streams
 from odrf.engine.oob import write_out_of_bag_values, write_own_values
 from odrf.engine.resamples import Draws, RowCodes, Sampling
 from odrf.engine.running import in_order, one_thread, row_blocks
-from odrf.engine.survival.curve_numbers import incidence_at, survival_at
-from odrf.engine.survival.curves import LeafCurves, leaf_curves
 from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.trees.concatenate import require_memory_for_all, within_memory
 from odrf.engine.trees.forest import Forest, joined
@@ -50,11 +46,8 @@ from odrf.fits.stacking import (
     products_of_unseen,
     sums_of_rows,
 )
-from odrf.fits.survival.hazards import cause_numbers
 from odrf.options.blend import ERROR
-from odrf.options.tree import ResolvedOptions
 from odrf.projections.mixture import Mixture
-from odrf.statistics.survival.observation import observation_curve, weighted_states
 
 # ------------------------------------------------------------------------------------------------
 # How well pilot trees of each kind predict the rows that they did not draw.
@@ -483,79 +476,3 @@ def _require_memory_for_smallest(trees: Sequence[Forest], n_trees: int) -> None:
     require_memory_for_all(
         smallest.nbytes, 1, n_trees, smallest.n_nodes, "the smallest of the first"
     )
-
-
-# ------------------------------------------------------------------------------------------------
-# How well pilot trees of each kind predict survival out of bag: what a blend is chosen by.
-# ------------------------------------------------------------------------------------------------
-
-# Quantiles of the event times at which survival is evaluated.
-JUDGED = np.linspace(0.1, 0.9, 9)
-
-
-@dataclass(frozen=True)
-class EvidenceOfCurves:
-    """Evaluates pilot trees by the Brier scores of their survival at some times (Graf et al. 1999).
-
-    Events of several causes have the scores of the incidences of all causes added up, or those of
-    the one `cause` that the splits are about (None: all). `case_weights` (n,) are those of the
-    training rows; trees of rates are grown with other weights.
-    """
-
-    times: SurvivalTimes
-    case_weights: NDArray[np.float64]
-    cause: str | None = None
-
-    def __call__(
-        self,
-        pilots: Sequence[Sequence[Forest]],
-        X: Matrix,
-        y: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        samplings: Sequence[Sampling],
-        tree_streams: NDArray[np.uint64],
-        n_jobs: int,
-        codes: RowCodes | None = None,
-    ) -> Evidence:
-        """Return the evidence; see `pilot_evidence`."""
-        weights = self.case_weights  # those of the argument may be exposures
-        time, event, start = self.times.time, self.times.event > 0, self.times.start
-        at = np.unique(np.quantile(time[event], JUDGED, method="lower"))
-        grid = np.searchsorted(self.times.event_times, at, side="right")
-        causes, ranks = cause_numbers(self.cause, self.times.causes), self.times.ranks
-        valued = []
-        for of_kind, sampling in zip(pilots, samplings, strict=True):
-            draws = Draws(weights, [sampling] * len(of_kind), tree_streams, n_jobs, codes)
-            forest = joined(of_kind, len(of_kind))
-            curves = leaf_curves(forest, X, ranks, draws)
-            forest = replace(forest, value=self._numbers(curves, causes, grid.tolist()))
-            valued.append([forest.tree(b) for b in range(len(of_kind))])
-        alive = time[:, None] > at
-        observed = observation_curve(time, event, weights, start)
-        states = weighted_states(time, event, None, observed, start)
-        seen = np.column_stack([states.at(t).weight for t in at])
-        target = alive
-        if len(self.times.causes) > 1:
-            target = np.hstack([~alive & (self.times.event == 1 + k)[:, None] for k in causes])
-        root = np.tile(np.sqrt(seen), target.shape[1] // len(at))
-        return evidence_of_errors(
-            valued, X, target.astype(np.float64), root, weights, samplings, tree_streams, n_jobs,
-            codes,
-        )  # fmt: skip
-
-    def _numbers(
-        self, curves: LeafCurves, causes: NDArray[np.int64], grid: Sequence[int]
-    ) -> NDArray[np.float64]:
-        """Return the evaluated numbers of each node: survival, or incidences of some causes."""
-        if len(self.times.causes) == 1:
-            return np.column_stack([survival_at(curves, rank) for rank in grid])
-        return np.column_stack(
-            [incidence_at(curves, int(k), rank) for k in causes for rank in grid]
-        )
-
-
-def evaluator_of_pilots(data: TrainingData, control: ResolvedOptions) -> Evaluator:
-    """Return the function that evaluates the pilot trees of a blend with these options."""
-    if data.times is None:
-        return pilot_evidence
-    return EvidenceOfCurves(data.times, data.weights, control.cause)

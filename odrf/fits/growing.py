@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf import fits
 from odrf.checks import AUTO, is_word
 from odrf.design import Design, TrainingData
 from odrf.design.design import rows_a_subject
@@ -16,15 +17,15 @@ from odrf.design.missing import SURROGATE
 from odrf.engine.factors import beside, with_rows
 from odrf.engine.growth.forest_builder import grow_forest
 from odrf.engine.growth.split_scales import splitting_response
+from odrf.engine.growth.tree_builder import Targets
 from odrf.engine.numeric import streams
 from odrf.engine.oob import LossIncrease, permutation_loss
 from odrf.engine.resamples import SUBSAMPLE, Batch, Draws, RowCodes
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaf_nodes
-from odrf.fits.blending import Blended, Kind, evaluator_of_pilots, grow_blend
+from odrf.fits.blending import Blended, Evaluator, Kind, grow_blend, pilot_evidence
 from odrf.fits.fit import Fit
 from odrf.fits.stacking import mean_products, products_of_rows
-from odrf.fits.survival.hazards import grown_response
 from odrf.options.blend import (
     ERROR,
     blends,
@@ -182,11 +183,22 @@ def grow_fit(
     blended, classification = blends(request), design.response.kind == "classification"
     require_objective(request.objective, classification, blended)
     require_split_scale(request.split_scale, design.response.kind, blended)
-    if blended:
-        fit = _fit_blend(call, design, data, request, progress)
-    else:
-        fit = _fit_one_kind(call, design, data, request, progress)
-    return replace(fit, request=_settled(request, fit.control, fit.blend is not None))
+    if not blended:
+        control = one_kind(request, design, data)
+        tree_streams = streams(control.seed, 0, control.n_trees)
+        forest = grow_alike(design, data, control, tree_streams, control.n_jobs, progress)
+        return Fit(
+            call, design, data, control, forest, tree_streams, _settled(request, control, False)
+        )
+    kinds, scale_errors = kinds_of_blend(request, design, data)
+    controls, objective = list(kinds.values()), request.objective
+    grown = grow_in_kinds(
+        design, data, controls, controls[0].n_jobs, progress, objective=objective
+    )  # fmt: skip
+    return Fit(
+        call, design, data, controls[0], grown.forest, grown.streams,
+        _settled(request, controls[0], True), grown.blend, kinds, scale_errors=scale_errors,
+    )  # fmt: skip
 
 
 def _settled(request: Options, control: ResolvedOptions, blended: bool) -> Options:
@@ -219,6 +231,20 @@ def one_kind(request: Options, design: Design, data: TrainingData) -> ResolvedOp
     return _resolve(plain, design, data)
 
 
+def targets_of(data: TrainingData, control: ResolvedOptions) -> Targets:
+    """Return what the trees of these options are grown on."""
+    if data.times is None:
+        return Targets(data.y, data.weights)
+    return fits.survival.hazards.targets_of_times(data, control)
+
+
+def evaluator_of_pilots(data: TrainingData, control: ResolvedOptions) -> Evaluator:
+    """Return the function that evaluates the pilot trees of a blend with these options."""
+    if data.times is None:
+        return pilot_evidence
+    return fits.survival.blending.EvidenceOfCurves(data.times, data.weights, control.cause)
+
+
 def grow_alike(
     design: Design,
     data: TrainingData,
@@ -228,23 +254,12 @@ def grow_alike(
     progress: bool,
 ) -> Forest:
     """Grow a tree for each of the streams (B, 4), all of one kind."""
-    grown = grown_response(data, control)
+    y, weights, _, ranks, case_weights = targets_of(data, control)
     with progress_bar(total=len(tree_streams), unit="tree", progress=progress) as bar:
         return grow_forest(
-            data.X,
-            grown.y,
-            grown.weights,
-            design.feature_groups,
-            control.sampling,
-            control.settings,
-            control.mixture,
-            tree_streams,
-            n_jobs,
-            bar.update,
-            data.codes,
-            grown.ranks,
-            grown.case_weights(data.weights),
-        )
+            data.X, y, weights, design.feature_groups, control.sampling, control.settings,
+            control.mixture, tree_streams, n_jobs, bar.update, data.codes, ranks, case_weights,
+        )  # fmt: skip
 
 
 def grow_in_kinds(
@@ -263,54 +278,18 @@ def grow_in_kinds(
     `objective`.
     """
     kinds = [Kind(control.settings, control.mixture, control.sampling) for control in controls]
-    grown = grown_response(data, controls[0])
-    with progress_bar(total=controls[0].n_trees, unit="tree", progress=progress) as bar:
+    targets, n_trees = targets_of(data, controls[0]), controls[0].n_trees
+    with progress_bar(total=n_trees, unit="tree", progress=progress) as bar:
 
         def expect(n_trees: int) -> None:
             bar.total = n_trees
             bar.refresh()
 
         return grow_blend(
-            data.X,
-            grown.y,
-            grown.weights,
-            design.feature_groups,
-            kinds,
-            controls[0].seed,
-            controls[0].n_trees,
-            n_jobs,
-            bar.update,
-            start,
-            expect,
-            data.codes,
-            objective,
-            grown.ranks,
+            data.X, targets.y, targets.weights, design.feature_groups, kinds, controls[0].seed,
+            n_trees, n_jobs, bar.update, start, expect, data.codes, objective, targets.ranks,
             evaluator_of_pilots(data, controls[0]),
-        )
-
-
-def _fit_one_kind(
-    call: str, design: Design, data: TrainingData, request: Options, progress: bool
-) -> Fit:
-    control = one_kind(request, design, data)
-    tree_streams = streams(control.seed, 0, control.n_trees)
-    forest = grow_alike(design, data, control, tree_streams, control.n_jobs, progress)
-    return Fit(call, design, data, control, forest, tree_streams, request)
-
-
-def _fit_blend(
-    call: str, design: Design, data: TrainingData, request: Options, progress: bool
-) -> Fit:
-    controls, scale_errors = kinds_of_blend(request, design, data)
-    base = next(iter(controls.values()))
-    grown = grow_in_kinds(
-        design, data, list(controls.values()), base.n_jobs, progress,
-        objective=request.objective,
-    )  # fmt: skip
-    return Fit(
-        call, design, data, base, grown.forest, grown.streams, request, grown.blend, controls,
-        scale_errors=scale_errors,
-    )  # fmt: skip
+        )  # fmt: skip
 
 
 def kinds_of_blend(

@@ -13,16 +13,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.checks import checked_choice
-from odrf.engine.directions.candidates import FeatureGroups
-from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.factors import Matrix, with_rows
-from odrf.engine.growth.forest_builder import grow_forest
-from odrf.engine.kernel_params import KernelParams
 from odrf.engine.memory import require_memory
 from odrf.engine.numeric import streams
-from odrf.engine.resamples import Draws, RowCodes, Sampling
+from odrf.engine.resamples import Draws
 from odrf.engine.running import in_order, one_thread
-from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.trees.forest import Forest, predicted_classes
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import InputError
@@ -213,33 +208,19 @@ def held_out_groups(loss: NDArray[np.float64], weight: NDArray[np.float64]) -> H
 
 
 class EvaluationRows(NamedTuple):
-    """How trees are evaluated, if not by the responses and weights that they are grown from.
+    """The rows that trees of folds are evaluated on, and how.
 
-    `weights` (n,).  `described`: it takes a grown tree, the mask (n,) of the rows it was grown on
-    and its stream (1, 4), and returns the tree with the values and impurities by which it is pruned
-    and evaluated.  `y` (n, …): what rows are evaluated by.
+    `X` (p, n); `y` (n, …), `weights` (n,): what rows are evaluated by.  `losses`: as `losses_of`.
+    `described`: takes a grown tree, the mask (n,) of the rows it was grown on and its stream
+    (1, 4), and returns the tree with the values and impurities by which it is pruned and evaluated;
+    None: those that it has grown with.
     """
-
-    described: Callable[[Forest, NDArray[np.bool_], NDArray[np.uint64]], Forest]
-    y: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    losses: RowLosses
-
-
-class Growth(NamedTuple):
-    """What a tree is grown from, how, and how it is evaluated."""
 
     X: Matrix
     y: NDArray[np.float64]
     weights: NDArray[np.float64]
-    feature_groups: FeatureGroups
-    sampling: Sampling
-    settings: KernelParams
-    mixture: SamplerMixture
-    codes: RowCodes | None = None
-    ranks: EventRanks | None = None
-    evaluating: EvaluationRows | None = None
-    case_weights: NDArray[np.float64] | None = None
+    losses: RowLosses = losses_of
+    described: Callable[[Forest, NDArray[np.bool_], NDArray[np.uint64]], Forest] | None = None
 
 
 class Fold(NamedTuple):
@@ -250,32 +231,31 @@ class Fold(NamedTuple):
 
 
 def folds_grown(
-    growth: Growth, folds: Sequence[Masks], seed: int, n_jobs: int, advance: Callable[[], object]
+    grow: Callable[[NDArray[np.bool_], NDArray[np.uint64]], Forest],
+    folds: Sequence[Masks],
+    seed: int,
+    n_jobs: int,
+    advance: Callable[[], object],
 ) -> list[Fold]:
-    """Grow a tree on the training rows of each fold; for any number of threads the same."""
-    k = len(folds)
-    random = streams(seed, 0, k)
+    """Grow a tree on the training rows of each fold; for any number of threads the same.
 
-    def grow(i: int) -> Fold:
-        (train, test), stream = folds[i], random[i : i + 1]
-        tree = grow_forest(
-            growth.X, growth.y, np.where(train, growth.weights, 0.0), growth.feature_groups,
-            growth.sampling, growth.settings, growth.mixture, stream, 1, lambda: None,
-            growth.codes, ranks=growth.ranks, case_weights=growth.case_weights,
-        )  # fmt: skip
-        if growth.evaluating is not None:
-            tree = growth.evaluating.described(tree, train, stream)
-        return Fold(tree, test)
+    `grow`: takes the mask (n,) of the training rows, and the random stream (4,) of the tree.
+    """
+    random = streams(seed, 0, len(folds))
+
+    def tree_of(i: int) -> Forest:
+        return grow(folds[i][0], random[i])
 
     grown = []
-    for fold in in_order(grow, range(k), n_jobs):
-        grown.append(fold)
+    trees = in_order(tree_of, range(len(folds)), n_jobs)
+    for (_, test), tree in zip(folds, trees, strict=True):
+        grown.append(Fold(tree, test))
         advance()
     return grown
 
 
 def cross_validated(
-    growth: Growth,
+    by: EvaluationRows,
     folds: list[Fold],
     critical: Callable[[Forest], NDArray[np.float64]],
     alpha: NDArray[np.float64],
@@ -286,15 +266,12 @@ def cross_validated(
     `critical` gives the critical α of the splits of a tree.  Rows of one of the `groups` (n,) count
     as one unit; those of a group that folds divide count as one in each.
     """
-    by = growth.evaluating
-    y, weights = (growth.y, growth.weights) if by is None else (by.y, by.weights)
-    losses = losses_of if by is None else by.losses
 
     def evaluated(fold: Fold) -> HeldOut:
         tree, rows = fold
         units = None if groups is None else groups[rows]
-        X = with_rows(growth.X, rows)
-        return held_out(tree, critical(tree), alpha, X, y[rows], weights[rows], units, losses)
+        X, y, weights = with_rows(by.X, rows), by.y[rows], by.weights[rows]
+        return held_out(tree, critical(tree), alpha, X, y, weights, units, by.losses)
 
     return reduce(add, map(evaluated, folds))
 

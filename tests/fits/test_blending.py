@@ -20,16 +20,15 @@ from odrf.engine.survival.curves import incidence_of_trees, leaf_curves, surviva
 from odrf.fits import blending
 from odrf.fits import blending as evaluating
 from odrf.fits.blending import (
-    JUDGED,
     Blended,
-    EvidenceOfCurves,
     Kind,
     _in_turn,
-    evaluator_of_pilots,
     grow_blend,
     pilot_evidence,
     pilot_trees,
 )
+from odrf.fits.growing import evaluator_of_pilots
+from odrf.fits.survival.blending import QUANTILES, EvidenceOfCurves
 from problems import noisy
 from reference.survival import inverse, observed
 from survival_rows import grown_survival_trees
@@ -246,7 +245,7 @@ def test_errors_are_those_of_different_trees_out_of_bag(rows, seed, about):
         [[forest.tree(b) for b in range(B)]], X, np.zeros(len(cause)), np.ones(len(cause)),
         [sampling], streams(seed, 0, B), 1,
     )  # fmt: skip
-    at = np.unique(np.quantile(table.time[table.event], JUDGED, method="lower"))
+    at = np.unique(np.quantile(table.time[table.event], QUANTILES, method="lower"))
     grid = np.searchsorted(table.event_times, at, side="right")
     curves, n = leaf_curves(forest, X, times.ranks, draws), len(cause)
     evaluated = {"all": range(rows.n_causes), "a": [0], "one": [None]}[about]

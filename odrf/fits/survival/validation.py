@@ -387,17 +387,15 @@ def evaluated_new_scores(
 # ------------------------------------------------------------------------------------------------
 
 
-def evaluated_by_deviance(fit: Fit, loss: str) -> EvaluationRows | None:
-    """Return how trees of folds are evaluated; None if the response is no time to an event.
+def evaluated_by_deviance(fit: Fit, loss: str) -> EvaluationRows:
+    """Return how trees of folds are evaluated, if the response is a time to an event.
 
     They are pruned by `loss`, and evaluated by the exponential deviance in any case.  Log-rank
     statistics of effects grow with the number of rows: those of a fold's tree are multiplied as if
     it had been grown on all rows.  Both are of the cause that splits are about, if they are about
     one.  As by rpart, the scale of times is that of all training rows, those of the fold too.
     """
-    data, times = fit.data, fit.data.times
-    if times is None:
-        return None
+    data, times = fit.data, fit.data.require_times()
     evaluated = evaluated_events(times, data.weights, fit.control)
 
     def described(tree: Forest, rows: NDArray[np.bool_], stream: NDArray[np.uint64]) -> Forest:
@@ -410,7 +408,8 @@ def evaluated_by_deviance(fit: Fit, loss: str) -> EvaluationRows | None:
         statistics = split_statistics(tree, data, draws, fit.control)
         return with_split_statistics(by_deviance, more * statistics)
 
-    return EvaluationRows(described, _responses(evaluated, times), data.weights, event_losses)
+    y = _responses(evaluated, times)
+    return EvaluationRows(data.X, y, data.weights, event_losses, described)
 
 
 def deviances_of_new_rows(fit: SurvivalFit, subtrees: Subtrees, rows: pd.DataFrame) -> HeldOut:
