@@ -26,9 +26,7 @@ from threadpoolctl import ThreadpoolController
 
 from odrf.engine.memory import group_folders
 
-# ------------------------------------------------------------------------------------------------
 # Run kernels, which release the interpreter lock, in threads that stop when nobody waits for them.
-# ------------------------------------------------------------------------------------------------
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -254,9 +252,7 @@ def row_blocks(n: int, size: int = ROWS_PER_BLOCK) -> list[slice]:
     return [slice(lo, min(lo + size, n)) for lo in range(0, n, size)]
 
 
-# ------------------------------------------------------------------------------------------------
 # How many cores the process may use, and how many threads it is to use by default.
-# ------------------------------------------------------------------------------------------------
 
 # The variable by which users, batch systems, joblib and Dask tell libraries how many threads to use
 THREADS_VARIABLE = "OMP_NUM_THREADS"
@@ -299,9 +295,7 @@ def _quotas(root: Path) -> Iterator[float]:
                 yield int(allowed) / int((group / "cpu.cfs_period_us").read_text())
 
 
-# ------------------------------------------------------------------------------------------------
 # Linear algebra in one thread.
-# ------------------------------------------------------------------------------------------------
 
 
 @contextmanager

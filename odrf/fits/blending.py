@@ -49,9 +49,7 @@ from odrf.fits.stacking import (
 from odrf.options.blend import ERROR
 from odrf.projections.mixture import Mixture
 
-# ------------------------------------------------------------------------------------------------
 # How well pilot trees of each kind predict the rows that they did not draw.
-# ------------------------------------------------------------------------------------------------
 
 Sums = TypeVar("Sums")
 
@@ -280,9 +278,7 @@ def _evidence_of_classes(
     return Evidence(products, relations, errors, rows, log_loss)
 
 
-# ------------------------------------------------------------------------------------------------
 # Blends: forests of several kinds of trees, whose shares are chosen by stacking.
-# ------------------------------------------------------------------------------------------------
 
 # Pilot trees of each kind: rows times trees is about PILOT_EVIDENCE, within these bounds.  Few rows
 # need many trees to compare the kinds, and these are quickly grown.  On more than FEW_ROWS rows the

@@ -49,9 +49,6 @@ from odrf.options.tree import ResolvedOptions, resolve
 from odrf.pruning.growth_stages import LEAF_RATES
 from odrf.public.progress import progress_bar
 
-# ------------------------------------------------------------------------------------------------
-# Choosing, out of bag, the scale of the response on which splits are chosen.
-#
 # Pilot trees of one kind are grown on each scale, and evaluated by their out-of-bag rows.
 # The squared error of a forest of many such trees is estimated from products of the errors of
 # different trees, as in `odrf.fits.stacking`.  Another scale than the response is taken only if its
@@ -61,7 +58,6 @@ from odrf.public.progress import progress_bar
 # of them.  The trees of all scales draw the same rows, so that the difference of two scales varies
 # little.  Their streams do not depend on the seed of the forest: forests that differ in their seeds
 # alone have the same scale, and can be combined.
-# ------------------------------------------------------------------------------------------------
 
 # Pilot trees of each scale, the share of the rows that each draws, and how many rows at most.
 PILOTS, SHARE, MOST_ROWS = 24, 0.5, 5000
@@ -168,9 +164,7 @@ def _compared(
     return ScaleErrors(errors, np.sqrt(squares) / total)
 
 
-# ------------------------------------------------------------------------------------------------
 # Growing the trees of a call: trees of one kind, or a blend of several kinds.
-# ------------------------------------------------------------------------------------------------
 
 
 def grow_fit(
@@ -345,9 +339,7 @@ def _resolve(request: Options, design: Design, data: TrainingData) -> ResolvedOp
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # Growing a forest again with the same options on some of its predictors.
-# ------------------------------------------------------------------------------------------------
 
 SHADOW_TREES = 100
 
@@ -390,9 +382,7 @@ def _within(request: Options, P: int) -> Options:
     return request if isinstance(size, str) else replace(request, subset_size=min(size, P))
 
 
-# ------------------------------------------------------------------------------------------------
 # The options of a fit that depend on n, evaluated again when rows are added.
-# ------------------------------------------------------------------------------------------------
 
 
 def at_rows(control: ResolvedOptions, request: Options, before: int, n: int) -> ResolvedOptions:

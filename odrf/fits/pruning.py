@@ -73,9 +73,7 @@ from odrf.pruning.validation import (
 from odrf.public.progress import progress_bar
 from odrf.text.layouts import quantity
 
-# ------------------------------------------------------------------------------------------------
 # Pruning a fit: some of its splits are switched off.
-# ------------------------------------------------------------------------------------------------
 
 
 def checked_alpha(alpha: Any) -> float:
@@ -207,9 +205,7 @@ def cut_by_call(fit: Fit) -> tuple[str, float | None] | None:
     return called, None if alpha == before.control.alpha else alpha
 
 
-# ------------------------------------------------------------------------------------------------
 # Errors of subtrees and stages of growth on validation rows: folds, out of bag, or new rows.
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -434,9 +430,7 @@ def stages_out_of_bag(fit: Fit, stages: Stages, n_jobs: int, progress: bool) -> 
         )
 
 
-# ------------------------------------------------------------------------------------------------
 # Sizes of trees by the options `max_leaves` and `alpha`, some of them chosen on validation rows.
-# ------------------------------------------------------------------------------------------------
 
 FOLDS = 10
 CHOSEN_BY = {CV: MINIMUM, ONE_SE: ONE_SE_CHOICE}

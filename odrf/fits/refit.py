@@ -23,9 +23,7 @@ from odrf.pruning.validation import geometric_means
 from odrf.public.progress import progress_bar
 from odrf.statistics.calibration import EvaluatedRows
 
-# ------------------------------------------------------------------------------------------------
 # Growing a fit of any kind again by its options, on other rows or other values.
-# ------------------------------------------------------------------------------------------------
 
 
 def refit(fit: AnyFit, data: TrainingData, rows: NDArray[np.bool_]) -> AnyFit:
@@ -47,9 +45,7 @@ def refit(fit: AnyFit, data: TrainingData, rows: NDArray[np.bool_]) -> AnyFit:
     return sized_forest(grow_fit("", fit.design, kept, fit.request))
 
 
-# ------------------------------------------------------------------------------------------------
 # Probabilities of training rows by fits that were grown without them.
-# ------------------------------------------------------------------------------------------------
 
 FOLDS = 5
 

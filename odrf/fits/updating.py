@@ -30,9 +30,7 @@ from odrf.projections.mixture import Mixture
 from odrf.pruning.growth_stages import ALPHA_RATES
 from odrf.public.progress import progress_bar
 
-# ------------------------------------------------------------------------------------------------
 # Updating a fit: its trees continue to grow on new rows.
-# ------------------------------------------------------------------------------------------------
 
 # Defaults of `revise`: splits made on fewer rows are made again when enough rows have come.  The
 # error of a single tree depends on each split, while a forest averages over many, and revising
@@ -195,9 +193,7 @@ def _changes(updated: Sequence[Updated]) -> pd.DataFrame:
     return pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="tree"))
 
 
-# ------------------------------------------------------------------------------------------------
 # What two forests must share to be combined.
-# ------------------------------------------------------------------------------------------------
 
 
 def require_combinable(first: Fit | GuidedFit, second: Fit | GuidedFit) -> None:
@@ -328,9 +324,7 @@ def _shown(value: object) -> str:
     return repr(value)
 
 
-# ------------------------------------------------------------------------------------------------
 # Combining the trees of two forests into one forest.
-# ------------------------------------------------------------------------------------------------
 
 
 def combined_fits(fit: Fit, other: Fit) -> Fit:
@@ -413,9 +407,7 @@ def _further_seeds(fit: Fit | GuidedFit, other: Fit | GuidedFit) -> tuple[int, .
     return (*fit.further_seeds, other.control.seed, *other.further_seeds)
 
 
-# ------------------------------------------------------------------------------------------------
 # Adding trees to a forest: those that the same call with a larger `n_trees` would have grown.
-# ------------------------------------------------------------------------------------------------
 
 
 def enlarged_fit(fit: Fit, k: int, n_jobs: int, progress: bool) -> Fit:

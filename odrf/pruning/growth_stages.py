@@ -17,9 +17,7 @@ from odrf.engine.trees.routing import EVERY_ROW
 from odrf.pruning.complexity import growth_ranks
 from odrf.pruning.validation import HeldOut, held_out, held_out_groups
 
-# ------------------------------------------------------------------------------------------------
 # Stages of trees: with the leaves that they had earlier in their growth, or cut at a depth.
-# ------------------------------------------------------------------------------------------------
 
 LEAVES, DEPTH = "leaves", "depth"
 ALONG = (LEAVES, DEPTH)
@@ -122,15 +120,11 @@ def evaluated_stages(
     return HeldOut(float(mass[0]), float(mass[1]), *sums)
 
 
-# ------------------------------------------------------------------------------------------------
-# Named rates in n: how α_n may fall, and how the number of leaves t_n may rise.
-#
 # Zhan, Liu and Xia, Theorems 1, 3, 4 and 5: trees that stop at t_n leaves are consistent if t_n → ∞
 # and t_n = o(n/ln⁴n); pruned ones if α_n → 0 and ln⁵n/(α_n·n) → 0 (the exponent is hard to read in
 # print; 5 is enough in every reading).  A rate fixes α_n or t_n up to a constant, which theory
 # leaves open.  The constant is chosen on held-out rows, at the number of rows that the trees of the
 # folds grow on, and is then used at n.
-# ------------------------------------------------------------------------------------------------
 
 Rate = Callable[[float], float]
 # ln n stays positive.

@@ -23,9 +23,7 @@ from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import InputError
 from odrf.pruning.complexity import CHOICES, MINIMUM, Subtrees, chosen, chosen_row
 
-# ------------------------------------------------------------------------------------------------
 # Errors of a tree pruned at each of many α, on rows that it was not grown on.
-# ------------------------------------------------------------------------------------------------
 
 RowLosses = Callable[[NDArray[np.float64], NDArray[np.float64], bool], NDArray[np.float64]]
 """The losses (m,) of predicting values (m, K) for responses (m, …), as `losses_of` gives them."""
@@ -202,9 +200,7 @@ def held_out_groups(loss: NDArray[np.float64], weight: NDArray[np.float64]) -> H
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # Cross-validation of pruning: trees grown without a fold and evaluated on its rows.
-# ------------------------------------------------------------------------------------------------
 
 
 class EvaluationRows(NamedTuple):
@@ -286,13 +282,9 @@ def geometric_means(alpha: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.append(np.sqrt(alpha[:-1] * alpha[1:]), np.inf)
 
 
-# ------------------------------------------------------------------------------------------------
-# Validation what out-of-bag rows have chosen: each row by the choice of the other rows.
-#
 # A row whose own loss took part in the choice of α makes the pruned trees look too good.  So the
 # rows are divided into folds.  For the rows of a fold, α is chosen again by the rows of the other
 # folds, and the trees are pruned at that α to predict them.
-# ------------------------------------------------------------------------------------------------
 
 JUDGED_FOLDS = 5
 
@@ -324,9 +316,7 @@ def chosen_elsewhere(folds: Sequence[HeldOut], rule: str) -> list[int]:
     return rows
 
 
-# ------------------------------------------------------------------------------------------------
 # The nested subtrees of a tree and their errors on held-out rows, as one table.
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -386,9 +376,7 @@ def subtree_path(
     return SubtreePath(rule, loss, by, subtrees.critical, table)
 
 
-# ------------------------------------------------------------------------------------------------
 # Complexity parameters for a forest: common to all trees, or one per tree from its rows out of bag.
-# ------------------------------------------------------------------------------------------------
 
 # Number of common α: the number of splits falls by about the same factor from one to the next.
 STEPS = 20

@@ -19,9 +19,7 @@ from numpy.typing import NDArray
 from odrf.engine.running import in_order
 from odrf.engine.trees.forest import Forest
 
-# ------------------------------------------------------------------------------------------------
 # Growing the trees of a forest on rows in memory: in threads, or in other processes.
-# ------------------------------------------------------------------------------------------------
 
 Grower: TypeAlias = "Callable[[NDArray[np.uint64]], Forest]"
 # A tree: the number of its grower, and its random stream (4,).
@@ -105,9 +103,7 @@ def groups_of_tasks(tasks: Sequence[Any], n_workers: int) -> list[Sequence[Any]]
     return [tasks[lo : lo + size] for lo in range(0, len(tasks), size)]
 
 
-# ------------------------------------------------------------------------------------------------
 # Trees of rows in memory, grown in processes that joblib starts or knows of.
-# ------------------------------------------------------------------------------------------------
 
 
 class JoblibTrees(NamedTuple):
@@ -136,12 +132,8 @@ class JoblibTrees(NamedTuple):
         yield from parallel(grow(growers, group) for group in groups)
 
 
-# ------------------------------------------------------------------------------------------------
-# Tasks on the workers of a cluster of Dask: submitted together, and done again if a worker dies.
-#
 # Dask does again what a lost worker has computed, but it cannot know what this process had sent to
 # that worker.  Then the tasks that are left are submitted anew.
-# ------------------------------------------------------------------------------------------------
 
 Result = TypeVar("Result")
 
@@ -255,9 +247,7 @@ def _died(what: object) -> str:
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # Trees of rows in memory, grown on the workers of a cluster of Dask.
-# ------------------------------------------------------------------------------------------------
 
 
 class DaskTrees(NamedTuple):

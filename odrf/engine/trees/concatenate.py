@@ -18,9 +18,7 @@ from odrf.engine.memory import (
 )
 from odrf.engine.trees.packing import FEWER
 
-# ------------------------------------------------------------------------------------------------
 # Arrays of nodes that mostly follow from others, so that large forests need not keep them.
-# ------------------------------------------------------------------------------------------------
 
 
 def _weights(
@@ -51,9 +49,7 @@ FOLLOWING: dict[str, Callable[..., NDArray[Any]]] = {"weight": _weights, "order"
 """How arrays of a `Forest` follow from `FOLLOWED`."""
 
 
-# ------------------------------------------------------------------------------------------------
 # The arrays of trees, appended to each other as the trees come.
-# ------------------------------------------------------------------------------------------------
 
 # Memory is reserved for trees this much larger than the first: trees are of similar size.
 ROOM = 1.25
@@ -189,9 +185,7 @@ def _length(tree: _Trees, of: str) -> int:
     return tree.n_trees if of == "root" else len(getattr(tree, of))
 
 
-# ------------------------------------------------------------------------------------------------
 # An array that is appended to, and takes little more memory than what it holds.
-# ------------------------------------------------------------------------------------------------
 
 # What is reserved at first, and by how much it grows: large arrays are moved without a copy.
 FIRST, LARGER = 2**12, 1.05
@@ -226,9 +220,7 @@ class AppendedArray:
         return self._array
 
 
-# ------------------------------------------------------------------------------------------------
 # Whether trees like those grown so far will all fit into memory.
-# ------------------------------------------------------------------------------------------------
 
 # The first trees may be up to twice as large as the others.
 FIRST_TREES, LARGER_AT_FIRST = 4, 2

@@ -27,9 +27,7 @@ from odrf.engine.trees.concatenate import (
 from odrf.engine.trees.packing import Packed, pack
 from odrf.errors import refused_again
 
-# ------------------------------------------------------------------------------------------------
 # Arrays of many trees that are read from a file when the first of them is used.
-# ------------------------------------------------------------------------------------------------
 
 Trees = TypeVar("Trees", bound="LazyArrays")
 
@@ -75,13 +73,9 @@ class LazyArrays:
             return getattr(self, name)
 
 
-# ------------------------------------------------------------------------------------------------
-# The prediction rule: which class is predicted from the class shares of a leaf or a forest.
-#
 # For unordered classes it is the class with the largest share, which has the lowest error rate.
 # For ordered classes it is the median class: the first one with a cumulative share of at least one
 # half. It has the smallest mean distance in ranks.
-# ------------------------------------------------------------------------------------------------
 
 NUMBER, MOST_LIKELY, MEDIAN = 0, 1, 2
 # One half, less a tolerance for rounding.
@@ -133,9 +127,7 @@ def mean_ranks_off(shares: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.minimum(reached, 1.0 - reached).clip(0.0).sum(axis=1)
 
 
-# ------------------------------------------------------------------------------------------------
 # Grown trees as flat arrays; a single tree is a forest of one.
-# ------------------------------------------------------------------------------------------------
 
 # The first trees, which say how much memory to reserve, are a share of all, or a few: those of a
 # blend in the same turn of kinds.
@@ -444,9 +436,7 @@ def _each_let_go(trees: list[Forest]) -> Iterator[Forest]:
         yield trees.pop()
 
 
-# ------------------------------------------------------------------------------------------------
 # Attach the branches that a tree has grown below its leaves; remove nodes below cuts.
-# ------------------------------------------------------------------------------------------------
 
 
 def compacted(tree: Forest, n_at_split: NDArray[np.int32]) -> tuple[Forest, NDArray[np.int32]]:
@@ -516,9 +506,7 @@ def with_branches(tree: Forest, leaves: NDArray[np.int64], branches: Forest) -> 
     return replace(tree, root=np.array([0, len(parts["left"])]), start=start, **parts)
 
 
-# ------------------------------------------------------------------------------------------------
 # What nodes have in all their leaves, and what nodes without rows have from above.
-# ------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -544,15 +532,11 @@ def take_from_parents(left, weight, values):
                         values[child, q] = values[node, q]
 
 
-# ------------------------------------------------------------------------------------------------
-# The critical α of each split: the complexity parameter at which cost-complexity pruning cuts it.
-#
 # A split decreases the loss of a tree and adds a leaf, which costs α.  A branch is kept if its
 # splits decrease the loss by more than α each, on average; a split can only be kept with those
 # above it. Weakest-link pruning (Breiman et al. 1984, section 3.3) gives the α at which each branch
 # is cut. The same values are an isotonic regression of the decreases, which must not increase from
 # the root down; the branches cut together are its pooled blocks.
-# ------------------------------------------------------------------------------------------------
 
 
 @part

@@ -18,9 +18,7 @@ from odrf.engine.running import in_blocks, row_blocks
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.packing import HEAD, Packed, coefficient_of
 
-# ------------------------------------------------------------------------------------------------
 # Rows that walk down the trees in turns, each from its current node.
-# ------------------------------------------------------------------------------------------------
 
 # Where in a record the next cache line may begin, in words; most records end soon after.
 BEYOND = 12
@@ -113,9 +111,7 @@ def walk(
         n, most_before = kept, most
 
 
-# ------------------------------------------------------------------------------------------------
 # Send rows down the trees: leaves and predictions.
-# ------------------------------------------------------------------------------------------------
 
 # Nodes of up to this many rows are not divided: their rows walk on, which costs less.
 FEW = 8
@@ -352,9 +348,7 @@ def routing_blocks(forest: Forest, X: Matrix, n_jobs: int) -> list[slice]:
     return row_blocks(n, max(1, min(fair, cached, ROOM // max(width, forest.n_trees))))
 
 
-# ------------------------------------------------------------------------------------------------
 # Predict one row in one call, with less overhead than `predict` has.
-# ------------------------------------------------------------------------------------------------
 
 
 @kernel

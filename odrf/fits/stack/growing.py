@@ -55,14 +55,10 @@ from odrf.options.options import Options
 from odrf.options.stack import ResolvedStackOptions
 from odrf.statistics.importance import effective_number, held_out_importance, largest
 
-# ------------------------------------------------------------------------------------------------
-# A forest on the predictors that matter, for tables with many that do not.
-#
 # A tree that tries predictors at random, or splits on sums of them, is the less accurate the more
 # of them have no influence.  How many matter is the effective number of their importances, of order
 # 2 or 1: the smaller one where a few stand out, the larger one where some matter much and others
 # less.
-# ------------------------------------------------------------------------------------------------
 
 ORDERS = (2, 1)
 FEWEST_PREDICTORS = 2
@@ -151,9 +147,7 @@ class ForestsOnFew(NamedTuple):
         into[held] = expected_response(fit, self.data.keeping(held).X[columns])
 
 
-# ------------------------------------------------------------------------------------------------
 # Importances of columns from a small forest, and as such forests find them without folds.
-# ------------------------------------------------------------------------------------------------
 
 # Few trees, half as many as columns within these bounds; on few rows, so that more are validation
 # rows.
@@ -207,13 +201,9 @@ def quick_importance(
     return np.repeat(np.maximum(found, 0.0), [b - a for a, b in pairwise(first)])
 
 
-# ------------------------------------------------------------------------------------------------
-# Boosted runs of other kinds, tried for a stack as long as there is time.
-#
 # If there are several kinds, each is tried with few runs first, and the better half continues with
 # all runs: successive halving (Jamieson and Talwalkar 2016).  One that then makes the stack better
 # by more than noise is added to it, the best first.
-# ------------------------------------------------------------------------------------------------
 
 Array = NDArray[np.float64]
 Grow = Callable[[ResolvedBoostingOptions], BoostedFit]
@@ -318,9 +308,7 @@ def _value(fit: BoostedFit) -> Array:
     return fit.loss.means(boosted_out_of_bag(fit))
 
 
-# ------------------------------------------------------------------------------------------------
 # Growing the models of a stack, and finding their weights from out-of-bag rows.
-# ------------------------------------------------------------------------------------------------
 
 FOREST, RUNS = "forest", "boosted runs"
 RUNS_ON_SINGLES = "boosted runs on single predictors"
@@ -472,9 +460,7 @@ def _out_of_bag(part: StackedPart, data: TrainingData) -> NDArray[np.float64]:
     return value if part.base is None else value + (data.y - part.fit.data.y)[:, None]
 
 
-# ------------------------------------------------------------------------------------------------
 # Growing a stack again by its options.
-# ------------------------------------------------------------------------------------------------
 
 
 def refit_stack(fit: StackedFit, data: TrainingData) -> StackedFit:
