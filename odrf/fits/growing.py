@@ -25,7 +25,7 @@ from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.blending import Blended, Evaluator, Kind, grow_blend, pilot_evidence
 from odrf.fits.fit import Fit
-from odrf.fits.stacking import mean_products, products_of_rows
+from odrf.fits.stacking import mean_products, products_of_unseen
 from odrf.options.blend import (
     ERROR,
     blends,
@@ -153,7 +153,7 @@ def _compared(
 
     `unseen` (m, b) are the out-of-bag rows of each tree, `units` (m,) which rows vary together.
     """
-    products = products_of_rows(values, [unseen] * len(values))
+    products = products_of_unseen(np.stack(values) * unseen[:, :, None])
     errors = np.diag(mean_products(products, [unseen] * len(values), weights)[0])
     n_unseen = unseen.sum(axis=1)
     pairs = weights * (n_unseen * (n_unseen - 1))

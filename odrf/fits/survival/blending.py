@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design.survival_times import SurvivalTimes
-from odrf.engine.factors import Matrix
-from odrf.engine.resamples import Draws, RowCodes, Sampling
+from odrf.engine.resamples import Draws
 from odrf.engine.survival.curve_numbers import incidence_at, survival_at
 from odrf.engine.survival.curves import LeafCurves, leaf_curves
-from odrf.engine.trees.forest import Forest, joined
-from odrf.fits.blending import evidence_of_errors
+from odrf.engine.trees.forest import joined
+from odrf.fits.blending import Pilots, evidence_of_errors
 from odrf.fits.stacking import Evidence
 from odrf.fits.survival.hazards import cause_numbers
 from odrf.statistics.survival.observation import observation_curve, weighted_states
@@ -36,25 +35,16 @@ class EvidenceOfCurves:
     case_weights: NDArray[np.float64]
     cause: str | None = None
 
-    def __call__(
-        self,
-        pilots: Sequence[Sequence[Forest]],
-        X: Matrix,
-        y: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        samplings: Sequence[Sampling],
-        tree_streams: NDArray[np.uint64],
-        n_jobs: int,
-        codes: RowCodes | None = None,
-    ) -> Evidence:
+    def __call__(self, pilots: Pilots, y: NDArray[np.float64]) -> Evidence:
         """Return the evidence; see `odrf.fits.blending.pilot_evidence`."""
-        weights = self.case_weights  # those of the argument may be exposures
+        # the weights of trees may be exposures
+        weights, (trees, X, _, samplings, tree_streams, n_jobs, codes) = self.case_weights, pilots
         time, event, start = self.times.time, self.times.event > 0, self.times.start
         at = np.unique(np.quantile(time[event], QUANTILES, method="lower"))
         grid = np.searchsorted(self.times.event_times, at, side="right")
         causes, ranks = cause_numbers(self.cause, self.times.causes), self.times.ranks
         valued = []
-        for of_kind, sampling in zip(pilots, samplings, strict=True):
+        for of_kind, sampling in zip(trees, samplings, strict=True):
             draws = Draws(weights, [sampling] * len(of_kind), tree_streams, n_jobs, codes)
             forest = joined(of_kind, len(of_kind))
             curves = leaf_curves(forest, X, ranks, draws)
@@ -68,10 +58,8 @@ class EvidenceOfCurves:
         if len(self.times.causes) > 1:
             target = np.hstack([~alive & (self.times.event == 1 + k)[:, None] for k in causes])
         root = np.tile(np.sqrt(seen), target.shape[1] // len(at))
-        return evidence_of_errors(
-            valued, X, target.astype(np.float64), root, weights, samplings, tree_streams, n_jobs,
-            codes,
-        )  # fmt: skip
+        pilots = pilots._replace(trees=valued, weights=weights)
+        return evidence_of_errors(pilots, target.astype(np.float64), root)
 
     def _numbers(
         self, curves: LeafCurves, causes: NDArray[np.int64], grid: Sequence[int]
