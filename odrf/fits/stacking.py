@@ -129,9 +129,7 @@ class Squares(NamedTuple):
 
 
 def log_loss_in_squares(
-    own: NDArray[np.float64],
-    unseen: list[NDArray[np.bool_]],
-    shares: NDArray[np.float64],
+    own: NDArray[np.float64], unseen: list[NDArray[np.bool_]], shares: NDArray[np.float64]
 ) -> Squares:
     """Return values and a target whose squared errors are about twice the log loss.
 
@@ -152,9 +150,7 @@ def log_loss_in_squares(
 
 @one_thread()
 def mean_products(
-    products: NDArray[np.float64],
-    unseen: list[NDArray[np.bool_]],
-    weights: NDArray[np.float64],
+    products: NDArray[np.float64], unseen: list[NDArray[np.bool_]], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], int]:
     """Return the mean products (G, G) of the kinds' values, and the fewest rows that a kind has.
 
@@ -177,9 +173,7 @@ def mean_products(
 
 @one_thread()
 def mean_relations(
-    relations: NDArray[np.float64],
-    unseen: list[NDArray[np.bool_]],
-    weights: NDArray[np.float64],
+    relations: NDArray[np.float64], unseen: list[NDArray[np.bool_]], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the mean products (G,) of the kinds' values with the target.
 
@@ -192,9 +186,7 @@ def mean_relations(
 
 
 def mean_sums(
-    sums: Sequence[SumsOfRows],
-    unseen: list[NDArray[np.bool_]],
-    weights: NDArray[np.float64],
+    sums: Sequence[SumsOfRows], unseen: list[NDArray[np.bool_]], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
     """Return mean products (G, G) and relations (G,), and the fewest rows that a kind has.
 

@@ -85,13 +85,7 @@ def updated_fit(
     return smaller if pruning is None else replace(smaller, pruning=replace(pruning, grown=grown))
 
 
-def _grown_on(
-    fit: Fit,
-    data: TrainingData,
-    revised: int,
-    n_jobs: int,
-    progress: bool,
-) -> Fit:
+def _grown_on(fit: Fit, data: TrainingData, revised: int, n_jobs: int, progress: bool) -> Fit:
     """Return the fit with its trees grown on the rows of `data`, old and new."""
     before, n = len(fit.data.y), len(data.y)
     control = at_rows(fit.control, fit.request, before, n)

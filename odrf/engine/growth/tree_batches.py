@@ -33,15 +33,7 @@ from odrf.engine.growth.tree_builder import (
     most_nodes,
     renew,
 )
-from odrf.engine.growth.tree_kernel import (
-    LEAVES,
-    NEXT,
-    NODE,
-    NODES,
-    TERMS,
-    buffers_for,
-    enlarged,
-)
+from odrf.engine.growth.tree_kernel import LEAVES, NEXT, NODE, NODES, TERMS, buffers_for, enlarged
 from odrf.engine.numeric import shuffle_front
 from odrf.engine.resamples import Sampling, draw_subsample, n_drawn
 from odrf.engine.rows import rows_at

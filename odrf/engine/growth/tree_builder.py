@@ -342,11 +342,7 @@ def grow_whole(
 
 
 def grow_in_threads(
-    pool: ScratchPool,
-    used: GrowthScratch,
-    rows: Rows,
-    state: NDArray[np.uint64],
-    n_jobs: int,
+    pool: ScratchPool, used: GrowthScratch, rows: Rows, state: NDArray[np.uint64], n_jobs: int
 ) -> tuple[TreeBuffers, NDArray[np.int64]]:
     """Grow a large tree in branches; return its buffers and how far they are filled."""
 

@@ -95,11 +95,7 @@ def _quantiles(leaves, start, end, row, weight, y, levels, mass, out):
             out[i, q] = y[at] if total > 0.0 else np.nan
 
 
-def leaf_members(
-    forest: Forest,
-    X: Matrix,
-    draws: Draws,
-) -> LeafMembers:
+def leaf_members(forest: Forest, X: Matrix, draws: Draws) -> LeafMembers:
     """Return which rows of X (p, n) are in which leaf of each tree, drawn as `draws` repeats."""
     n = int(np.count_nonzero(draws.weights))
     entries = [rows_drawn_once(sampling, n) for sampling in draws.samplings]
