@@ -55,10 +55,10 @@ GROUPS = (
 
 
 def require_memory(needed: float, what: str, instead: str) -> None:
-    """Raise `MemoryError` with the figures if work takes more memory than there is.
+    """Raise `MemoryError` if work takes more memory than there is.
 
-    `needed`: bytes that the work is certain to take, in addition to what the process has.  `what`:
-    the work, as the subject of a sentence.  `instead`: what to do instead.
+    `needed`: bytes that it is certain to take, in addition to what the process has. `what`: the
+    work, as the subject of a sentence. `instead`: what to do instead.
     """
     if not is_available(needed):
         raise MemoryError(

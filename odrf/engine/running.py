@@ -101,8 +101,7 @@ def with_all_that_follow(
 ) -> Iterator[Result]:
     """Yield the results of the first task, and of all tasks that follow from it, in any order.
 
-    `function` returns the result of a task, and the tasks that follow from it, which `n_jobs`
-    threads may do at the same time.
+    `function` returns the result of a task and the tasks that follow from it, for `n_jobs` threads.
     """
     if n_jobs <= 1:
         left = [first]
@@ -259,11 +258,7 @@ THREADS_VARIABLE = "OMP_NUM_THREADS"
 
 
 def available_cores(root: Path = Path("/")) -> int:
-    """Return the number of cores that this process may use.
-
-    It is the least of those that it is bound to and of what its control groups allow; a part of a
-    core counts as one.
-    """
+    """Return how many cores this process may use, by its binding and its control groups."""
     if hasattr(os, "sched_getaffinity"):
         bound = len(os.sched_getaffinity(0))
     else:

@@ -244,7 +244,7 @@ def _evidence_of_classes(
         squares = log_loss_in_squares(own, masks, shares[of_class])
         return (
             sums_of_rows(evaluated.values(block, shares[None], ones), target[block]),
-            sums_of_rows(squares.values, squares.target),
+            sums_of_rows(*squares),
         )
 
     squared, logarithmic = zip(*evaluated.by_blocks(sums_of), strict=True)
@@ -379,11 +379,7 @@ def grow_blend(
 
 
 class _KindsGrowth(NamedTuple):
-    """How the trees of all G kinds are grown; the arguments are those of `grow_blend`.
-
-    The i-th trees of all kinds have the i-th of `tree_streams` (≥ B, 4); `size` is that of
-    `odrf.engine.growth.backends.trees_in_order`.
-    """
+    """How the trees of all G kinds are grown; see `grow_blend` and `trees_in_order`."""
 
     growers: list[TreeGrower]
     tree_streams: NDArray[np.uint64]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from odrf.engine.growth.split_scales import splitting_response
 from odrf.engine.growth.tree_builder import Targets
 from odrf.engine.numeric import streams
 from odrf.engine.oob import LossIncrease, permutation_loss
-from odrf.engine.resamples import SUBSAMPLE, Batch, Draws, RowCodes
+from odrf.engine.resamples import SUBSAMPLE, Batch, Draws
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.blending import Blended, Evaluator, Kind, grow_blend, pilot_evidence
@@ -74,31 +74,19 @@ STANDARD_ERRORS = 0.5
 SEED = 0
 
 
-class ScaleErrors(NamedTuple):
-    """Estimated errors of forests on S scales, the first of which is the response.
-
-    `errors` (S,) are out-of-bag mean squared errors, `standard_errors` (S,) those of their
-    differences from the first.
-    """
-
-    errors: NDArray[np.float64]
-    standard_errors: NDArray[np.float64]
-
-
 def chosen_scale(
     design: Design, data: TrainingData, control: ResolvedOptions
 ) -> tuple[str, dict[str, float]]:
-    """Return the name of the chosen scale, and the errors of all scales that were compared.
+    """Return the name of the chosen scale, and the errors of all scales that were compared, if any.
 
-    `control` has the options of the pilot trees.  Nothing is compared if every scale is much like
-    the response.
+    `control` has the options of the pilot trees. A scale much like the response is not compared.
     """
     names = [RESPONSE, *(name for name in TRIED if _may_matter(name, data))]
     if len(names) == 1:
         return RESPONSE, {}
-    found = scale_errors(design, data, control, names)
-    errors = dict(zip(names, found.errors.tolist(), strict=True))
-    clearly = found.errors + STANDARD_ERRORS * found.standard_errors < found.errors[0]
+    of_scales, standard_errors = scale_errors(design, data, control, names)
+    errors = dict(zip(names, of_scales.tolist(), strict=True))
+    clearly = of_scales + STANDARD_ERRORS * standard_errors < of_scales[0]
     better = [name for name, is_better in zip(names, clearly, strict=True) if is_better]
     return min(better, key=lambda name: errors[name], default=RESPONSE), errors
 
@@ -115,8 +103,11 @@ def _may_matter(name: str, data: TrainingData) -> bool:
 
 def scale_errors(
     design: Design, data: TrainingData, control: ResolvedOptions, names: list[str]
-) -> ScaleErrors:
-    """Estimate the errors of forests on the scales of these names; the first is the response."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return out-of-bag mean squared errors (S,) of forests on the scales of these names.
+
+    And the standard errors (S,) of their differences from the first, which is the response.
+    """
     n = len(data.y)
     sampling = control.sampling._replace(
         resample=SUBSAMPLE, fraction=min(control.sample_fraction, SHARE, MOST_ROWS / n)
@@ -135,12 +126,9 @@ def scale_errors(
         )  # fmt: skip
         predicted = forest.value[leaf_nodes(forest, X, control.n_jobs), 0]
         values.append((predicted - y[:, None])[:, :, None])
-    return _compared(values, unseen, data.weights[at], _units(data.codes, at))
-
-
-def _units(codes: RowCodes | None, at: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the unit of each of the rows: its group, or itself."""
-    return np.arange(len(at)) if codes is None or codes.groups is None else codes.groups[at]
+    groups = None if data.codes is None else data.codes.groups
+    units = np.arange(len(at)) if groups is None else groups[at]
+    return _compared(values, unseen, data.weights[at], units)
 
 
 def _compared(
@@ -148,7 +136,7 @@ def _compared(
     unseen: NDArray[np.bool_],
     weights: NDArray[np.float64],
     units: NDArray[np.int64],
-) -> ScaleErrors:
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the errors by the `values` (m, b, 1), errors of the trees on each scale.
 
     `unseen` (m, b) are the out-of-bag rows of each tree, `units` (m,) which rows vary together.
@@ -161,7 +149,7 @@ def _compared(
     rises -= np.outer(errors - errors[0], pairs)
     squares = [np.square(np.bincount(units, rise)).sum() for rise in rises]
     total = max(pairs.sum(), np.finfo(float).tiny)
-    return ScaleErrors(errors, np.sqrt(squares) / total)
+    return errors, np.sqrt(squares) / total
 
 
 # Growing the trees of a call: trees of one kind, or a blend of several kinds.
@@ -267,9 +255,8 @@ def grow_in_kinds(
 ) -> Blended:
     """Grow a blend, from the options `controls` of each kind.
 
-    Each of them has the number of trees of the whole forest.  `start` is a smaller blend of the
-    same options, whose trees need not be grown again.  The weights of the kinds are chosen for the
-    `objective`.
+    Each has the number of trees of the whole forest. `start`: a smaller blend of the same options,
+    whose trees need not be grown again. The weights of the kinds are chosen for the `objective`.
     """
     kinds = [Kind(control.settings, control.mixture, control.sampling) for control in controls]
     targets, n_trees = targets_of(data, controls[0]), controls[0].n_trees

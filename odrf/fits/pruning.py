@@ -177,8 +177,7 @@ def with_forest(
 def before_pruning(fit: Fit, doing: str) -> Fit:
     """Return the fit as it was before its options pruned it.
 
-    Raises `InputError` if it was pruned by a call of `prune`, which cannot be repeated for other
-    trees or rows.  The message starts with `doing`.
+    Raises `InputError` if a call of `prune` pruned it; the message starts with `doing`.
     """
     if fit.pruning is None:
         return fit
@@ -331,8 +330,7 @@ def labelled_rows(
 ) -> tuple[Fit, Matrix, NDArray[np.float64], NDArray[np.int64] | None]:
     """Return the fit to read the complete rows, their predictors (p, m), responses and groups (m,).
 
-    The groups are those of `groups_of_rows`.  Raises `InputError` if there are no rows; the message
-    names the `argument` that gave them.
+    Raises `InputError` if there are no rows; the message names the `argument` that gave them.
     """
     X, complete = fit.design.matrix(rows)
     y = fit.design.response.numbers(rows[complete])
@@ -517,11 +515,7 @@ def _typical(alpha: NDArray[np.float64], k: int) -> float:
 
 
 def _with_found_leaves(fit: Fit, progress: bool) -> Fit:
-    """Return the tree as it was when it had t_n = c·rate(n) leaves.
-
-    c follows from the number of leaves at which the trees of the folds have the smallest validation
-    error.
-    """
+    """Return the tree as it was when it had t_n = c·rate(n) leaves; trees of folds choose c."""
     rule, n = fit.control.max_leaves_rule, len(fit.data.y)
     rate, cv = LEAF_RATES[rule.name], folds_at_most(fit, FOLDS)
     evaluation, folds = grown_without(fit, cv, fit.control.n_jobs, progress)

@@ -121,17 +121,10 @@ def sums_of_rows(values: NDArray[np.float64], target: NDArray[np.float64]) -> Su
     return SumsOfRows(_products(values, sums), np.einsum("gik,ik->gi", sums, target))
 
 
-class Squares(NamedTuple):
-    """Values (G, m, b, 1) of trees and a target (m, 1): squared errors replace another loss."""
-
-    values: NDArray[np.float64]
-    target: NDArray[np.float64]
-
-
 def log_loss_in_squares(
     own: NDArray[np.float64], unseen: list[NDArray[np.bool_]], shares: NDArray[np.float64]
-) -> Squares:
-    """Return values and a target whose squared errors are about twice the log loss.
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return values (G, m, b, 1) and a target (m, 1) of squared errors about twice the log loss.
 
     Let r be the out-of-bag probability of a row's own class by the trees of all kinds.  That of a
     weighted sum, x, has about the log loss (x - r)²/(2r) - x/r, less a constant.  Twice that is
@@ -145,7 +138,7 @@ def log_loss_in_squares(
     trees = np.sum([mask.sum(axis=1) for mask in unseen], axis=0)
     pooled = (total + SHARE_TREES * shares) / (trees + SHARE_TREES)
     root = np.sqrt(np.maximum(pooled, TINY))[:, None]
-    return Squares((own / root)[..., None], root + 1 / root)
+    return (own / root)[..., None], root + 1 / root
 
 
 @one_thread()
@@ -216,8 +209,7 @@ def held_weights_of_classes(
 ) -> NDArray[np.float64]:
     """Return the weights w ≥ 0 (G,), Σ w = 1, that minimise wᵀ·products·w - 2·wᵀ·relations.
 
-    That is the Brier score of the weighted sum, less a constant.  The arguments are those of
-    `free_weights`.
+    That is the Brier score of the weighted sum, less a constant; see `free_weights`.
     """
     return _held(products + _prior(errors, FREE_PRIOR_ROWS / max(rows, 1)), relations)
 

@@ -47,13 +47,8 @@ class Stages:
 def stage_alphas(forest: Forest, along: str) -> NDArray[np.float64]:
     """Return critical values (m,) such that pruning at α = -s stops the trees at size s.
 
-    Parameters
-    ----------
-    forest : Forest
-    along : {"leaves", "depth"}
-        - ``"leaves"``: the splits made before there were s leaves (Zhan, Liu and Xia, section
-          3.2), s from 1.
-        - ``"depth"``: those that are above the depth s, from 0.
+    `along`: ``"leaves"``: the splits made before there were s leaves (Zhan, Liu and Xia, section
+    3.2), s from 1; ``"depth"``: those above the depth s, from 0.
     """
     rank = growth_ranks(forest) if along == LEAVES else forest.depth()
     return np.where(forest.is_split(), -rank, -np.inf)
@@ -90,9 +85,8 @@ def evaluated_stages(
 ) -> HeldOut:
     """Evaluate the forest at each of its stages on the rows of X (p, n), the largest size first.
 
-    With `wanted` (B, n), a tree predicts only the rows for which it is true.  `advance` is called
-    with numbers of rows when they are done.  Rows of one group, of `groups` (n,), count as one
-    unit.
+    With `wanted` (B, n), a tree predicts only the rows for which it is true. Rows of one group, of
+    `groups` (n,), count as one unit.
     """
     critical, alpha = stages.critical, stages.alpha
     if forest.n_trees == 1 and wanted is None:

@@ -155,18 +155,6 @@ def held_out(
     return HeldOut(float(weights.sum()), float(weights @ weights), *sums)
 
 
-class _Stopped(NamedTuple):
-    """Rows that stop at nodes of one depth from the leaves, from one α (by number) until another.
-
-    `loss` is that of what these nodes predict.
-    """
-
-    begin: NDArray[np.int64]
-    until: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    loss: NDArray[np.float64]
-
-
 def _stops(
     tree: Forest,
     critical: NDArray[np.float64],
@@ -174,8 +162,11 @@ def _stops(
     X: Matrix,
     y: NDArray[np.float64],
     losses: RowLosses,
-) -> Iterator[_Stopped]:
-    """Yield where rows stop; see `held_out`."""
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]:
+    """Yield from and until which α (by number) rows stop at nodes, the rows, and their losses.
+
+    The nodes are those of one depth from the leaves; see `held_out`.
+    """
     k, starts, parents = len(alpha), np.searchsorted(alpha, critical), tree.parents()
     node, row = leaf_nodes(tree, X, 1)[:, 0], np.arange(len(y))
     while len(node):
@@ -184,7 +175,7 @@ def _stops(
         predicts = starts[node] < until
         nodes, rows = node[predicts], row[predicts]
         loss = losses(tree.value[nodes], y[rows], bool(tree.ordered))
-        yield _Stopped(starts[nodes], until[predicts], rows, loss)
+        yield starts[nodes], until[predicts], rows, loss
         node, row = parent[parent >= 0], row[parent >= 0]
 
 
@@ -303,10 +294,9 @@ class OutOfBagChoice:
 
 
 def chosen_elsewhere(folds: Sequence[HeldOut], rule: str) -> list[int]:
-    """Return for each of F folds which of k values of α the other folds choose.
+    """Return for each of F folds which of k values of α the other folds choose, by their errors.
 
-    `folds` are the errors on the rows of each.  Where the others have no rows of positive weight,
-    the first value, which prunes nothing.
+    Where the others have no rows of positive weight, the first value, which prunes nothing.
     """
     rows = []
     for f in range(len(folds)):
@@ -323,9 +313,9 @@ def chosen_elsewhere(folds: Sequence[HeldOut], rule: str) -> list[int]:
 class SubtreePath:
     """The subtrees of a tree that are optimal for some complexity parameter α.
 
-    `rule`: which subtrees are candidates.  `loss`: how the training error is measured.  `by`: which
-    rows were held out, in words; empty if none were.  `critical` (m,): the critical α of each split
-    of the tree.  `table`: the table of `odrf.reports.paths.PruningPath`.
+    `rule`: which subtrees are candidates. `loss`: how the training error is measured. `by`: which
+    rows were held out, in words. `critical` (m,): the critical α of each split. `table`: that of
+    `odrf.reports.paths.PruningPath`.
     """
 
     rule: str
@@ -407,10 +397,9 @@ def out_of_bag_alphas(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return for each tree (B,) the α with the smallest error on the rows that it did not draw.
 
-    With it the α (F, B) that these rows choose if those of one fold are left out.  `critical` (m,):
-    critical α of each split; 0 where there is no split.  `X`, `y`: the training rows, as in
-    `odrf.engine.growth.forest_builder.grow_forest`.  `draws`: how the trees drew them.  `fold`
-    (n,): the fold of each row, 0 to F - 1.  `advance`: called after each tree.
+    With it the α (F, B) that these rows choose if those of one fold, of `fold` (n,), are left out.
+    `critical` (m,): critical α of each split; 0 where there is no split. `X`, `y`: the training
+    rows. `advance`: called after each tree.
     """
     weights, F = draws.weights, int(fold.max()) + 1
 

@@ -227,7 +227,7 @@ def test_at_the_pooled_probability_the_slope_is_that_of_log_loss(G, seed):
 def test_the_pooled_probability_is_pulled_towards_the_class_shares():
     own, unseen, shares, _ = probabilities(3, 4, seed=8)
     unseen = [mask & (np.arange(7) > 0)[:, None] for mask in unseen]
-    target = log_loss_in_squares(that_count(own, unseen), unseen, shares).target[:, 0]
+    target = log_loss_in_squares(that_count(own, unseen), unseen, shares)[1][:, 0]
     r = np.array([pooled_probability(own, unseen, shares, row) for row in range(7)])
     assert r[0] == pytest.approx(shares[0])
     np.testing.assert_allclose(target, np.sqrt(r) + 1 / np.sqrt(r))
@@ -260,10 +260,10 @@ def test_the_variance_of_few_trees_counts_for_little():
 
 def test_rows_in_blocks_give_the_same_bits():
     own, unseen, shares, weights = probabilities(3, 4, seed=4)
-    squares = log_loss_in_squares(that_count(own, unseen), unseen, shares)
+    values, target = log_loss_in_squares(that_count(own, unseen), unseen, shares)
     whole = parabola_of(own, unseen, shares, weights)
     blocks = [
-        sums_of_rows(np.ascontiguousarray(squares.values[:, block]), squares.target[block])
+        sums_of_rows(np.ascontiguousarray(values[:, block]), target[block])
         for block in (slice(0, 3), slice(3, 4), slice(4, 7))
     ]
     again = mean_sums(blocks, unseen, weights)

@@ -58,9 +58,7 @@ def trees_in_order(
 ) -> Iterator[Forest]:
     """Yield the trees of all tasks, in their order.
 
-    `growers`: each returns the tree of a stream.  They can be pickled.  `tasks` (4,): which of the
-    growers a tree needs, and its stream.  `n_jobs`: threads, if trees grow in threads.  `size`: as
-    in `odrf.engine.running.in_order`.
+    `growers`: can be pickled. `n_jobs`: threads, if trees grow in threads. `size`: see `in_order`.
     """
     place = _elsewhere.get()
     if place is None:
@@ -203,9 +201,8 @@ class TasksOnWorkers(Generic[Result]):
     def results(self) -> Iterator[Result]:
         """Yield the results in the order of the tasks; each once.
 
-        If the caller ends early, or is interrupted, the tasks that are left are cancelled.  Raises
-        `ConnectionError`: the scheduler is lost.  Raises `RuntimeError`: workers died again and
-        again.  Raises `Exception`: a task has raised it.
+        If the caller ends early, the tasks that are left are cancelled. Raises `ConnectionError`:
+        the scheduler is lost. Raises `RuntimeError`: workers died again and again.
         """
         try:
             for number in list(self._left):

@@ -44,9 +44,8 @@ MOST_NUMBERS = 2**18
 def strategy(builder: TreeBuilder, weights: NDArray[np.float64], resample: Resample) -> str:
     """Return the way in which trees of rows with these case weights (n,) grow.
 
-    Trees have arrays in common where they draw plainly, grow in one piece on the columns as they
-    are, and have the one sampler that all mixtures share, which draws anew at each node; of others
-    time does not matter much.
+    They have arrays in common where they draw plainly, grow in one piece on the columns as they
+    are, and have the one sampler that all mixtures share, which draws anew at each node.
     """
     X, factors, _, pool = builder
     n, sampling, settings = len(weights), resample.sampling, pool.settings
@@ -103,21 +102,12 @@ def grow_forest(
     ranks: EventRanks | None = None,
     case_weights: NDArray[np.float64] | None = None,
 ) -> Forest:
-    """Grow one tree for each of the `streams` (B, 4) and join them in that order.
+    """Grow one tree for each of the `streams` (B, 4), which stay as they are; join them in order.
 
-    `X` (p, n): predictors, one column of the design per row of the array, scaled to [0, 1].
-    `y` (n,): response, or class codes 0 … K - 1.
-    `weights` (n,): case weights.
-    `feature_groups`: which columns make up each predictor.
-    `sampling`: how each tree's rows are drawn.
-    `settings`: options of growth.
-    `mixture`: where candidate directions come from.
-    `streams` (B, 4): initial state of each tree's random stream; not modified.
-    `n_jobs`: threads.
-    `advance`: called after each tree, in the order of the trees.
-    `codes`: groups of rows that are resampled as one.
-    `ranks`: if the response is a time to an event: each node is then split by its log-rank
-      scores, and y has those of all rows.
+    `X` (p, n): predictors, scaled to [0, 1]. `y` (n,): response, or class codes 0 … K - 1.
+    `weights` (n,): case weights. `mixture`: where candidate directions come from. `advance`: called
+    after each tree, in their order. `codes`: groups of rows that are resampled as one. `ranks`: of
+    times to an event: each node is split by its log-rank scores, and y has those of all rows.
     `case_weights` (n,): what rows count for surrogates, if `weights` are others.
     """
     grow = TreeGrower(
@@ -138,8 +128,7 @@ class TreeGrower:
     """Grows the tree of a stream (4,), which it does not modify.  It can be pickled.
 
     `n_trees` will be grown, in as many of the `n_jobs` threads as there are trees; if trees are
-    fewer, each has several.  In another process each tree has one thread.  The other arguments are
-    those of `grow_forest`.
+    fewer, each has several. In another process each tree has one thread. Others: see `grow_forest`.
     """
 
     def __init__(

@@ -40,10 +40,7 @@ def describe_again(
 ) -> None:
     """Compute value, impurity and gain of every node of a tree from other responses of its rows.
 
-    `rows`: the rows that the tree was grown on, in the order of its nodes, with these responses.
-    `buffers`: the grown tree; its nodes are overwritten.  `n_nodes`: number of its nodes.
-    `criterion`: impurity, as in `odrf.engine.kernel_params.KernelParams`.  `moments`, `logs`: as
-    `odrf.engine.splits.impurity.describe` takes them.
+    `rows`: those that the tree was grown on, in the order of its nodes, with these responses.
     """
     _describe_nodes(rows, buffers, n_nodes, criterion, moments, logs)
     recompute_gains(buffers, np.flatnonzero(buffers.left[:n_nodes] >= 0))
@@ -93,16 +90,10 @@ def fill(
 ):  # fmt: skip
     """Send rows down a grown tree and recompute value, counts, impurity and gain of every node.
 
-    A node that no row reaches gets the value and impurity of its parent.
-
-    `rows`: the m ≥ 1 filling rows, not copied; they are reordered.
-    `buffers`: the grown tree; its nodes are overwritten.
-    `n_nodes`: number of its nodes.
-    `criterion`: impurity, as in `odrf.engine.kernel_params.KernelParams`.
-    `columns` (1, W): scratch for the widest direction.
-    `values`: scratch for the rows.
-    `logs`: as `odrf.engine.splits.impurity.describe` takes them.
-    `surrogates`: those of the tree, if it has any, and scratch.
+    A node that no row reaches gets the value and impurity of its parent. `rows`: the m ≥ 1 filling
+    rows, not copied; they are reordered. `buffers`: the grown tree; its nodes are overwritten.
+    `columns` (1, W), … `logs`: scratch. `surrogates`, `work`: those of the tree, if it has any, and
+    scratch.
     """
     left, begin, end, value = buffers.left, buffers.begin, buffers.end, buffers.value
     weight, count, impurity, gain = buffers.weight, buffers.n_rows, buffers.impurity, buffers.gain
@@ -150,10 +141,9 @@ def with_few_rows(
 ) -> tuple[Forest, TreeBuffers]:
     """Return the tree with the nodes changed that new rows reach, and its buffers.
 
-    `tree`: a forest of one tree, whose nodes have the values of its old rows.  `of_new`: the same
-    tree, filled by the new rows alone.  `rows`: all rows, old and new, not copied.  Those of the
-    leaves that new rows reach are put in the order of these leaves; in the buffers other leaves
-    have none.
+    `of_new`: the tree, filled by the new rows alone. `rows`: all rows, old and new, not copied.
+    Those of the leaves that new rows reach are put in the order of these leaves; in the buffers
+    other leaves have none.
     """
     buffers, reached = _buffers_of(tree), of_new.n_rows > 0
     for mine, stored in (

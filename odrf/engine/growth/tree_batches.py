@@ -129,17 +129,11 @@ def grow_batch(
     """Grow trees on the same rows, until all are complete, or buffers or the budget are used up.
 
     `grow`: address of the kernel that grows a tree; its arguments are those from `rows` to
-      `budget`.
-    `rows`: filled anew for each tree.
-    `budget`: as in `odrf.engine.growth.tree_kernel.grow_tree`.
-    `targets`: of T trees.
-    `columns` (X, codes): what rows.X and rows.codes are filled from if they are copies.
-    `permutations`: those of the proposals as they are before a tree is grown.
-    `out`: receives the complete trees, one after the other, but for the values of their nodes.
-    `root` (T + 1,): receives the numbers of their roots.
-    `leaf` (T, n): receives the number of each row's leaf within its tree.
-    `done` (4,): complete trees, their nodes and terms, and whether the next tree has begun;
-      updated.
+    `budget`. `rows`: filled anew for each tree, from `columns` (X, codes) if they are copies.
+    `permutations`: those of the proposals before a tree is grown. `out`: receives the complete
+    trees, one after the other, but for the values of their nodes, `root` (T + 1,) the numbers of
+    their roots, `leaf` (T, n) each row's leaf within its tree. `done` (4,): complete trees, their
+    nodes and terms, and whether the next tree has begun; updated.
     """
     n, T = len(rows.at), len(targets.states)
     tree, begun = done[TREES], done[BEGUN]
@@ -232,10 +226,7 @@ class TreeBatch:
         self._types, self._grow = changing, of_these_types(grow_batch, arguments)
 
     def _make_room(self, done: NDArray[np.int64]) -> None:
-        """Make room for more nodes and terms, of the tree that grows or of all, where it is short.
-
-        Nothing is done where the call has ended because its budget was used up.
-        """
+        """Make room for more nodes and terms where it is short, of one tree or of all."""
         growth, reached = self._growth, self._growth.reached
         if reached[NEXT] < reached[NODES]:
             growth.make_room()

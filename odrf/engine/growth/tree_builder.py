@@ -73,8 +73,8 @@ class GrowthScratch(NamedTuple):
 class ScratchPool:
     """Makes scratch for trees on the same predictors, and keeps what no tree uses.
 
-    Several threads may take scratch at the same time: each has its own.  What a tree that failed
-    has taken is not returned, and never used again.
+    Several threads may take scratch at the same time. What a tree that failed has taken is not
+    returned, and never used again.
     """
 
     def __init__(
@@ -162,9 +162,7 @@ def with_room(
 ) -> TreeBuffers:
     """Return buffers with room for two more nodes, and a direction of the `widest`.
 
-    `reached` (4,): how far the tree has grown.  `widest`: the most terms of a direction.  `most`:
-    the most nodes of the tree.  Raises `MemoryError`: there is no room, and memory does not suffice
-    for a copy.
+    `most`: the most nodes of the tree. Raises `MemoryError`: memory does not suffice for a copy.
     """
     room, terms = len(buffers.left), len(buffers.column)
     if reached[NODES] + 2 <= room and reached[TERMS] + widest <= terms:

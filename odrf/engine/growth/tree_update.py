@@ -52,14 +52,11 @@ FEW = 16
 class Updated(NamedTuple):
     """An updated tree, and what has changed.
 
-    `tree`: a forest of one tree.
-    `n_at_split` (m,): how many rows each of its nodes had when its split was searched.
-    `drawn`: how many of the new rows it drew, counting repetitions.
-    `withdrawn`: how many of its splits were removed to be searched anew.
-    `revisited`, `split`: how many leaves of the remaining tree were searched, and how many of
-      these were split.
-    `leaves_before`, `leaves`: leaves before and after.
-    `depth_before`, `depth`: most splits between root and leaf, before and after.
+    `tree`: a forest of one tree. `n_at_split` (m,): how many rows each of its nodes had when its
+    split was searched. `drawn`: new rows that it drew, counting repetitions. `withdrawn`: splits
+    that were removed to be searched anew. `revisited`, `split`: leaves of the remaining tree that
+    were searched, and that were split. `leaves_before`, `leaves`, `depth_before`, `depth`: before
+    and after.
     """
 
     tree: Forest
@@ -78,12 +75,10 @@ class Update(NamedTuple):
     """The rows and options by which trees of one kind are updated.
 
     `X`, `factors`: all training rows, as `odrf.engine.growth.tree_builder.read_by_growth` returns
-    them: first those that the trees were grown on, then the new ones.  `y`, `weights`,
-    `feature_groups`, `settings`, `mixture`: as in `odrf.engine.growth.forest_builder.grow_forest`.
-    `sampling`: how each tree's rows are drawn; its last batch are the new rows.  `most_before`: the
-    limit on the number of leaves so far.  `revised`: splits that were chosen on fewer rows are
-    searched anew once their node has `GROWN` times as many rows as then; 0 for none.  `codes`:
-    groups of rows that are resampled as one.
+    them, the new ones last. `sampling`: its last batch are the new rows. `most_before`: the limit
+    on the number of leaves so far. `revised`: splits that were chosen on fewer rows are searched
+    anew once their node has `GROWN` times as many rows as then; 0 for none. Others: see
+    `odrf.engine.growth.forest_builder.grow_forest`.
     """
 
     X: NDArray[np.float32]
@@ -106,12 +101,10 @@ def update_trees(
     n_jobs: int,
     advance: Callable[[], object],
 ) -> Iterator[Updated]:
-    """Update trees of one kind; yield them in their order.
+    """Update trees of one kind; yield them in their order, for any number of threads the same.
 
-    `trees` (m,): forests of one tree, each with the number of rows that its nodes had when their
-    splits were searched.  `update`: the rows and options.  `streams` (B, 4): initial state of each
-    tree's random stream.  `n_jobs`: threads; the trees are the same for any number.  `advance`:
-    called after each tree, in the order of the trees.
+    `trees`: forests of one tree, each with the number of rows that its nodes had when their splits
+    were searched. `streams` (B, 4): their random streams. `advance`: called after each tree.
     """
     columns_read = update.mixture.columns_read(
         update.feature_groups, update.settings, len(update.y)
@@ -191,9 +184,9 @@ def _revised(
 ) -> tuple[Forest, NDArray[np.int32], Rows, TreeBuffers]:
     """Refill the tree by its rows and remove the splits that are to be searched anew.
 
-    Returns the tree, a copy of the remaining `n_at_split`, the rows in the order of its nodes, and
-    its buffers.  With `few` new rows, only the nodes that these reach are computed, and other
-    leaves have no rows in the buffers.
+    Returns the tree, the remaining `n_at_split`, the rows in the order of its nodes, and its
+    buffers. With `few` new rows only the nodes that these reach are computed; other leaves have no
+    rows.
     """
     data = update.X, update.y, update.weights, counts, False, update.factors
     new, settings = update.sampling.later[-1].begin, update.settings

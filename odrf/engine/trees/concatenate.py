@@ -83,11 +83,9 @@ class _Trees(Protocol):
 
 
 class JoinedArrays:
-    """The arrays of the trees so far, in room for more.
+    """The arrays of the trees so far, in room for about `n_trees` like the first few.
 
-    Memory is reserved for trees like the first few; the system hands it out only where it is
-    written to.  `first`: the first trees.  `n_trees`: about how many trees are expected.  `room`,
-    `used`: trees, nodes and terms, each by the name of an array of such a length.
+    `room`, `used`: trees, nodes and terms, each by the name of an array of such a length.
     """
 
     def __init__(self, first: Sequence[_Trees], n_trees: int) -> None:
@@ -136,10 +134,9 @@ class JoinedArrays:
 
 
 def concatenated_arrays(trees: Sequence[_Trees], follow: set[str]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of all trees at once, but for those that `follow` from others in all.
+    """Return the arrays of all trees at once, as `JoinedArrays` has them in the end.
 
-    As `JoinedArrays` has them in the end.  Of many small trees it is much faster, but all are in
-    memory twice.
+    Of many small trees it is much faster, but all are in memory twice.
     """
     nodes = _before([tree.n_nodes for tree in trees])
     terms = _before([len(tree.index) for tree in trees])
@@ -252,11 +249,10 @@ def within_memory(trees: Iterable[Tree], n_trees: int) -> Iterator[Tree]:
 def require_memory_for_all(
     size: int, number: int, n_trees: int, nodes: int = 0, what: str = "the first"
 ) -> None:
-    """Raise `MemoryError` if trees like those so far do not fit; it says which would.
+    """Raise `MemoryError` if trees like the `number` so far, of `size` bytes, do not all fit.
 
-    `size`, `number`: the bytes of the trees so far, and how many they are.  `n_trees`: how many
-    there are to be.  `nodes`: the nodes of the trees so far, if it is known.  `what`: which trees
-    so far were taken as an example.
+    `nodes`: those of the trees so far, if it is known. `what`: which trees were taken as an
+    example.
     """
     of_tree = size / number
     rest = of_tree * (n_trees - number)

@@ -388,9 +388,9 @@ ARRAYS = tuple(field.name for field in fields(Forest) if field.name != "surrogat
 def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     """Join trees of the same design, in the given order; about `n_trees` of them are expected.
 
-    Each tree is appended as it comes, so that memory never holds all trees twice; small ones are
-    joined at once.  Arrays that follow from others in all trees are not kept.  Raises
-    `MemoryError`: the trees so far show that memory does not suffice for all of them.
+    Each is appended as it comes, so that memory never holds all twice; small ones are joined at
+    once. Arrays that follow from others in all trees are not kept. Raises `MemoryError`: the trees
+    so far show that memory does not suffice for all of them.
     """
     follow = set(FOLLOWING)
     ordered: np.bool_ = np.False_
@@ -442,8 +442,7 @@ def _each_let_go(trees: list[Forest]) -> Iterator[Forest]:
 def compacted(tree: Forest, n_at_split: NDArray[np.int32]) -> tuple[Forest, NDArray[np.int32]]:
     """Return a forest of one tree without the nodes below its cuts, and the rest of `n_at_split`.
 
-    The nodes that were cut become leaves.  The remaining splits are ranked anew, in the order in
-    which they grew.  Of `n_at_split` (m,), the entries of the remaining nodes are returned.
+    The nodes that were cut become leaves. The remaining splits are ranked anew, as they grew.
     """
     if not ((tree.left < 0) & (tree.order > 0)).any():
         return tree, n_at_split
@@ -467,12 +466,10 @@ def compacted(tree: Forest, n_at_split: NDArray[np.int32]) -> tuple[Forest, NDAr
 
 
 def with_branches(tree: Forest, leaves: NDArray[np.int64], branches: Forest) -> Forest:
-    """Return the tree with the `branches` in place of these leaves.
+    """Return the tree with the `branches` in place of these leaves; new nodes come last.
 
-    `tree`: a forest of one tree.  `leaves` (L,): numbers of the leaves, ascending.  `branches`: a
-    forest of one tree.  Its nodes 1 … L are the leaves, further nodes are below them, and node 0
-    stands for the rest of the tree.  Returns a forest of one tree; new nodes are numbered after the
-    old ones.
+    `leaves` (L,): ascending. `branches`: a forest of one tree. Its nodes 1 … L are the leaves,
+    further nodes are below them, and node 0 stands for the rest of the tree.
     """
     L, m = len(leaves), tree.n_nodes
     below = np.where(branches.left < 0, -1, branches.left - (L + 1) + m)
@@ -563,11 +560,10 @@ def _merged(first, second, alpha, low, high):
 def pool_branches(left, decrease, alpha, size, block, top, low, high):
     """Write to alpha (m,) the α at which each split is pruned; 0 at nodes without a split.
 
-    Children have higher numbers than their parents.  `left` (m,) is -1 at nodes without a split;
-    decrease (m,) is the decrease of the loss by each split.  The block of a split starts as the
-    split alone.  It absorbs the block below with the largest α as long as that α is not lower than
-    the mean decrease of the block.  Blocks are kept on heaps, so that m nodes take O(m log m)
-    steps.  The other arguments are scratch: size, block, top, low, high (m,) int64.
+    `left` (m,): -1 at nodes without a split. The block of a split starts as the split alone. It
+    absorbs the block below with the largest α as long as that is not lower than the mean decrease
+    of the block. Blocks are kept on heaps, so that m nodes take O(m log m) steps. The last five are
+    scratch.
     """
     m = len(left)
     for node in range(m - 1, -1, -1):

@@ -156,17 +156,8 @@ def forest_quantiles(
         if predicting is not None:
             leaves[~predicting[:, block]] = -1
         mass = np.empty(len(y))
-        _quantiles(
-            leaves,
-            members.start,
-            members.end,
-            row,
-            members.weight,
-            ascending,
-            levels,
-            mass,
-            out[block],
-        )
+        of_leaves = members.start, members.end, row, members.weight
+        _quantiles(leaves, *of_leaves, ascending, levels, mass, out[block])
 
     for _ in in_blocks(run, row_blocks(X.shape[1], BLOCK), n_jobs, advance):
         pass

@@ -320,7 +320,6 @@ def predict(
     """Return the mean (n, K) over the trees of the value of each row's leaf.
 
     For classes these are mean class proportions; equation (4.1) of Zhan, Liu and Xia.
-    `advance` is told the rows that are done.
     """
     require_memory(
         8.0 * X.shape[1] * forest.value.shape[1],
@@ -399,9 +398,7 @@ def predict_row(
 ) -> NDArray[np.float64]:
     """Return the mean (K,) over the trees of the `value` (m, K) of the leaf of one row x (r,).
 
-    The trees are packed for a matrix that stores these r numbers of the row.
-
-    The same numbers, bit for bit, as `predict`.
+    The same bits as `predict`. The trees are packed for a matrix that stores these r numbers.
     """
     out = np.empty(value.shape[1])
     _mean_of_leaves(x, *packed, value, out)

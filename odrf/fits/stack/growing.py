@@ -69,18 +69,6 @@ LARGEST_SHARE = 0.5
 SHARE, SHARE_WITHOUT_FOLD = 1 / 2, 1 / 5
 
 
-class FewPredictors(NamedTuple):
-    """A forest on few predictors, those of the `columns` (q,) of the design.
-
-    `left_out` (n, K) is the prediction of each row by a forest on predictors that were chosen, and
-    trees that were grown, without the row's fold.
-    """
-
-    fit: Fit
-    columns: NDArray[np.int64]
-    left_out: NDArray[np.float64]
-
-
 class ForestsOnFew(NamedTuple):
     """What forests on few predictors are grown from.
 
@@ -94,12 +82,11 @@ class ForestsOnFew(NamedTuple):
     by_fold: FoldImportance
     progress: bool
 
-    def best(self, known: NDArray[np.float64]) -> FewPredictors | None:
+    def best(self, known: NDArray[np.float64]) -> StackedPart | None:
         """Return the forest that is of use beside the one on all predictors; None if none is.
 
-        The first fold decides.  A forest is of use if the loss of both together is smaller there
-        than that of the one on all predictors, whose out-of-bag predictions are `known` (n, K), by
-        more than two standard errors.
+        The first fold decides: the loss of both together must be smaller there than that of the one
+        on all predictors, whose out-of-bag predictions are `known` (n, K), by two standard errors.
         """
         left_out, best = np.full(known.shape, np.nan), 0.0
         chosen = None
@@ -115,7 +102,7 @@ class ForestsOnFew(NamedTuple):
             self._predict_fold(f, chosen, left_out)
         everything = len(self.by_fold.importance) - 1
         fit, columns = self._without(everything, chosen, self.request, SHARE)
-        return FewPredictors(fit, columns, left_out)
+        return StackedPart(FEW, fit, None, columns, left_out)
 
     def _orders(self) -> list[int]:
         """Return the orders of effective numbers that are few predictors, and not the same."""
@@ -426,7 +413,7 @@ def _evaluated_by_folds(
     if by_fold is not None:
         few = ForestsOnFew(call, design, data, request, by_fold, progress).best(known)
         if few is not None:
-            parts.append(StackedPart(FEW, few.fit, None, few.columns, few.left_out))
+            parts.append(few)
     smoothers = kernel_smoothers_of(design, data, control.seed, by_fold)
     return parts + [StackedPart(*named) for named in zip(SMOOTHERS, smoothers, strict=False)]
 
