@@ -20,7 +20,6 @@ from odrf.api.forests import odrf
 from odrf.checks import (
     MOST,
     Seed,
-    checked_jobs,
     checked_seed,
     checked_whole,
     is_list,
@@ -29,31 +28,29 @@ from odrf.checks import (
 )
 from odrf.design.folds import last_times, strata_cells
 from odrf.design.functions import environment
-from odrf.engine.running import in_order
 from odrf.errors import InputError
 from odrf.evaluation.metrics import Metric, metric_for
 from odrf.evaluation.models import (
     UNNAMED,
     BesideFormula,
+    RowSplit,
     Scoring,
     Task,
     arguments_given,
     check_formulas,
     check_predicted,
+    each_in_turn,
     read_models,
     read_task,
 )
 from odrf.public import public
-from odrf.public.progress import progress_bar
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, Report, with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------------------------------------------------------------------------------------------
 # Power law of a learning curve: error(n) = a + b·n^(-c).
-# ------------------------------------------------------------------------------------------------
 
 # Range of c: a slower rate cannot be told from a constant, a faster one does not occur.
 SLOWEST, FASTEST, STEPS = 0.02, 2.0, 40
@@ -134,9 +131,7 @@ def bootstrap_levels(repeats: int, level: float) -> tuple[float, float]:
     return tail, 1 - tail
 
 
-# ------------------------------------------------------------------------------------------------
 # Result of `learning_curve`: mean errors and the power law fitted to them.
-# ------------------------------------------------------------------------------------------------
 
 DRAWS, LEVEL = 200, 0.95
 EXTRAPOLATION = 10.0
@@ -144,18 +139,9 @@ POINTS = 60
 
 
 @public
-class LearningCurve(Carded):
+@dataclass(eq=False, repr=False)
+class LearningCurve(Report):
     """Errors of models against the number of training rows.  Made by `odrf.learning_curve`.
-
-    Parameters
-    ----------
-    errors : DataFrame
-        One row for each repeat and number of training rows n; one column for each model.
-    metric : Metric
-    formula : str
-    n_test : int
-        Number of test rows; if repeats have different numbers, the largest.
-    seed : int
 
     Attributes
     ----------
@@ -164,14 +150,16 @@ class LearningCurve(Carded):
         and ``n``.
     metric : Metric
     formula : str
-    n_test, seed : int
+    n_test : int
+        Number of test rows; if repeats have different numbers, the largest.
+    seed : int
     """
 
-    def __init__(
-        self, errors: pd.DataFrame, metric: Metric, formula: str, n_test: int, seed: int
-    ) -> None:
-        self.errors, self.metric, self.formula = errors, metric, formula
-        self.n_test, self.seed = n_test, seed
+    errors: pd.DataFrame
+    metric: Metric
+    formula: str
+    n_test: int
+    seed: int
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -272,16 +260,25 @@ class LearningCurve(Carded):
         index = pd.Index(self.models, name="model")
         return pd.DataFrame(lines, index=index, columns=["error", "conf_low", "conf_high"])
 
-    def summary(self) -> Summary:
-        """Return errors, power law and its extrapolation to ten times the rows, as a summary."""
-        most = float(self.n.max())
-        sections = {
+    @property
+    def call(self) -> str:
+        """The call that made the curve."""
+        return f"learning_curve({self.formula!r}, data, …, seed={self.seed})"
+
+    @property
+    def _title(self) -> str:
+        return "Learning curve"
+
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        many = EXTRAPOLATION * float(self.n.max())
+        beyond = self.extrapolate(many).dropna(axis=1, how="all")
+        return {
             "Power law: error = a + b·n^(-c)": self.law.dropna(axis=1, how="all"),
-            f"At n = {EXTRAPOLATION * most:.0f}, ten times the rows": self.extrapolate(
-                EXTRAPOLATION * most
-            ).dropna(axis=1, how="all"),
+            f"At n = {many:.0f}, ten times the rows": beyond,
             "Mean errors": self.table["error"].unstack("n")[[int(n) for n in self.n]],
         }
+
+    def _notes(self) -> tuple[str, ...]:
         notes = ["Intervals are 95 % bootstrap intervals over repeats."]
         if self._repeats == 1:
             notes = ["There are no intervals, because there is one repeat only."]
@@ -291,23 +288,14 @@ class LearningCurve(Carded):
                 f"c is sought from {SLOWEST} to {FASTEST:g}, and is at an end of this range for "
                 f"{', '.join(map(str, ends))}: do not rely on that law for more rows."
             )
-        call = f"learning_curve({self.formula!r}, data, …, seed={self.seed})"
-        return Summary("Learning curve", call, self._facts(), sections, tuple(notes))
+        return tuple(notes)
 
+    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw errors and power laws against n, on logarithmic axes, up to ten times the rows.
 
         If a mean error is 0, the axis of the errors is linear.  Bars are one standard error to
         either side; bands are 95 % bootstrap intervals.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default on a new figure.
-
-        Returns
-        -------
-        Axes
         """
         n = np.geomspace(self.n.min(), EXTRAPOLATION * self.n.max(), POINTS)
         curves = {}
@@ -333,9 +321,7 @@ class LearningCurve(Carded):
         }
 
 
-# ------------------------------------------------------------------------------------------------
 # Fitting models to nested samples: error against the number of training rows.
-# ------------------------------------------------------------------------------------------------
 
 SIZES, FEWEST_ROWS, TEST_SHARE = 8, 20, 0.25
 FEWEST_SIZES = 3
@@ -364,35 +350,31 @@ def learning_curve(
 
     Parameters
     ----------
-    formula : str
-        The model; see `odt`.
-    data : DataFrame
+    {formula, data}
     models : mapping of str to model, optional
-        As in `compare`; by default the forest of `odrf`.
+        {about models}
+        By default the forest of `odrf`.
     sizes : "geometric" or sequence of int, default "geometric"
         Numbers of training rows; 3 or more different ones.  By default 8 from 20 to three quarters
         of the table, in geometric progression.
     repeats : int, default 5
         How often the rows are divided anew into training and test rows.
-    metric : str or callable, default "auto"
-        As in `compare`, but only metrics for which smaller is better, and whose values are at least
-        0, as those of the power law.
-    groups : str or array-like, optional
-        Which rows belong together; as in `compare`.  Whole groups are held out, about a quarter of
-        the rows.  Training samples take one group after the other, the last one in part.
-    order : str or array-like, optional
-        The time of each row; as in `compare`.  The last quarter of the rows is held out, each time,
-        and training samples are random rows before it.
-    strata : str or array-like, optional
-        The stratum of each row; as in `compare`.  Test rows and training samples keep the shares of
-        the strata.
-    seed : int, SeedSequence or Generator, optional
-        Makes the curve reproducible, for any number of threads.
+    {metric}
+        Only metrics for which smaller is better, and whose values are at least 0, as those of the
+        power law.
+    {groups}
+        Whole groups are held out, about a quarter of the rows.  Training samples take one group
+        after the other, the last one in part.
+    {order}
+        The last quarter of the rows is held out, each time, and training samples are random rows
+        before it.
+    {strata}
+        Test rows and training samples keep the shares of the strata.
+    {seed}
     n_jobs : int, optional
         Threads, one training sample each; by default all cores, or as many as ``OMP_NUM_THREADS``
         says.  Models have their own threads beside these.
-    progress : bool, default False
-        Show a progress bar.
+    {progress}
 
     Returns
     -------
@@ -431,20 +413,15 @@ def learning_curve(
     drawn = [_draw(task, seed, r) for r in range(checked_whole("repeats", repeats, 1, MOST))]
     n_test = max(len(rows.test) for rows in drawn)
     train_sizes = _train_sizes(sizes, min(len(rows.train) for rows in drawn))
-    splits = [
-        _SizeSplit(task, size, repeat, rows.train[:size], rows.test, rows.seed)
-        for repeat, rows in enumerate(drawn)
+    samples = [
+        RowSplit(task, rows.train[:size], rows.test, rows.seed, f"{size} rows")
+        for rows in drawn
         for size in train_sizes
     ]
-    scoring = Scoring(named_models, loss, env)
-    lines = []
-    with progress_bar(total=len(splits), unit="size", progress=progress) as bar:
-        for line in in_order(partial(_errors, scoring), splits, checked_jobs(n_jobs)):
-            lines.append(line)
-            bar.update()
-    index = pd.MultiIndex.from_tuples(
-        [(split.repeat + 1, split.size) for split in splits], names=["repeat", "n"]
-    )
+    errors_on = partial(_errors, Scoring(named_models, loss, env))
+    lines = each_in_turn(errors_on, samples, n_jobs, "size", progress)
+    repeated = range(1, len(drawn) + 1)
+    index = pd.MultiIndex.from_product([repeated, train_sizes], names=["repeat", "n"])
     errors = pd.DataFrame(lines, index=index, columns=pd.Index(list(named_models), name="model"))
     return LearningCurve(errors, loss, formula, n_test, seed)
 
@@ -473,30 +450,11 @@ def _train_sizes(sizes: str | Sequence[int], most: int) -> list[int]:
     return [int(size) for size in different]
 
 
-@dataclass(frozen=True, eq=False)
-class _SizeSplit:
-    """Training rows of one size, and test rows."""
+def _draw(task: Task, seed: int, repeat: int) -> RowSplit:
+    """Divide the rows; training rows are in the order in which samples grow.
 
-    task: Task
-    size: int
-    repeat: int
-    train: NDArray[np.int64]
-    test: NDArray[np.int64]
-    seed: int
-
-
-class _Drawn(NamedTuple):
-    """Test rows, the other rows in the order in which samples grow, and a seed for the models."""
-
-    test: NDArray[np.int64]
-    train: NDArray[np.int64]
-    seed: int
-
-
-def _draw(task: Task, seed: int, repeat: int) -> _Drawn:
-    """Divide the rows: every run of consecutive rows has the shares of classes and strata.
-
-    The rows of a group follow each other.  If the rows have an order, the last ones test.
+    Every run of consecutive rows has the shares of classes and strata, and the rows of a group
+    follow each other.  If the rows have an order, the last ones test.
     """
     state = np.random.SeedSequence(seed, spawn_key=(repeat,)).generate_state(2)
     rows, n = task.rows, len(task.y)
@@ -516,17 +474,16 @@ def _draw(task: Task, seed: int, repeat: int) -> _Drawn:
         tests = last_times(times, TEST_SHARE)[order]
     elif groups is not None:
         tests = np.isin(groups[order], groups[order[tests]])
-    return _Drawn(order[tests], order[~tests], int(state[1]))
+    return RowSplit(task, order[~tests], order[tests], int(state[1]), "")
 
 
-def _errors(scoring: Scoring, split: _SizeSplit) -> list[float]:
+def _errors(scoring: Scoring, rows: RowSplit) -> list[float]:
     """Return each model's error on the test rows; raise `InputError` if one is below 0."""
-    where = f"{split.size} rows"
-    errors = scoring.scores(split.task, split.train, split.test, split.seed, where)
+    errors = scoring.scores(rows)
     for name, error in zip(scoring.named_models, errors, strict=True):
         if error < 0:
             raise InputError(
-                f"metric {scoring.metric.name!r} is {error:.3g} for model {name!r} on {where}: use "
-                "a metric of at least 0, as the power law has no values below 0"
+                f"metric {scoring.metric.name!r} is {error:.3g} for model {name!r} on "
+                f"{rows.where}: use a metric of at least 0, as the power law has no values below 0"
             )
     return errors

@@ -40,15 +40,13 @@ from odrf.public.arguments import suggestion
 from odrf.public.progress import progress_bar
 from odrf.results.base import FittedResults
 from odrf.text.layouts import quantity
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, Report, with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------------------------------------------------------------------------------------------
 # Result of `tune`: the error of each candidate.
-# ------------------------------------------------------------------------------------------------
 
 SHOWN = 20
 
@@ -71,25 +69,11 @@ class _Refitted(NamedTuple):
 
 
 @public
-class Tuning(Carded):
+class Tuning(Report):
     """Candidates, which are combinations of options, and their errors.  Made by `odrf.tune`.
 
-    Parameters
-    ----------
-    call : str
-        The call, for the summary.
-    candidates : mapping of int to dict
-        The options of each candidate, as they were given, by its number.
-    complete : mapping of int to dict
-        The same, with the model's defaults of options that only other candidates name.
-    evaluated : mapping of int to Evaluated
-        How each candidate was evaluated.
-    metric : Metric
-    refit : callable
-        Fits the model to all rows with the options it is called with.
-    facts : mapping
-        How the candidates were evaluated, for the summary.
-    seed : int
+    It is made from the options of each candidate by its number, as given and `complete` with the
+    model's defaults, how each was `evaluated`, and `refit`, which fits the model to all rows.
 
     Attributes
     ----------
@@ -117,7 +101,7 @@ class Tuning(Carded):
         seed: int,
     ) -> None:
         self.call, self.metric, self.seed = call, metric, seed
-        self._candidates, self._refit, self._facts = candidates, refit, dict(facts)
+        self._candidates, self._refit, self._how = candidates, refit, dict(facts)
         self.options = list(complete[0])
         """The options of the grid."""
         errors = [evaluated[i] for i in complete]
@@ -165,31 +149,30 @@ class Tuning(Carded):
         state = {name: value for name, value in vars(self).items() if name != "best"}
         return {**state, "_refit": _Refitted(self.best())}
 
-    def summary(self) -> Summary:
-        """Return the candidates and their errors, as a summary with text, HTML and LaTeX output."""
-        shown = self.table.head(SHOWN)
-        of = f" (best {SHOWN} of {len(self.table)})" if len(self.table) > SHOWN else ""
-        best = ", ".join(f"{name}={value!r}" for name, value in self.best_options.items())
-        note = (
-            f"Best: {best}.  Its {self._column} is optimistic, because it is the best of several: "
-            "evaluate the best model on new rows."
-        )
-        return Summary("Tuning", self.call, self._facts, {f"Candidates{of}": shown}, (note,))
+    @property
+    def _title(self) -> str:
+        return "Tuning"
 
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        of = f" (best {SHOWN} of {len(self.table)})" if len(self.table) > SHOWN else ""
+        return {f"Candidates{of}": self.table.head(SHOWN)}
+
+    def _notes(self) -> tuple[str, ...]:
+        best = ", ".join(f"{name}={value!r}" for name, value in self.best_options.items())
+        return (
+            f"Best: {best}.  Its {self._column} is optimistic, because it is the best of several: "
+            "evaluate the best model on new rows.",
+        )
+
+    def _facts(self) -> dict[str, str]:
+        return self._how
+
+    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the errors, with bars of one standard error to either side.
 
         If the grid has a single option, and its values are numbers, the error is drawn against
         them.  Otherwise each candidate is a row, the best on top.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default on a new figure.
-
-        Returns
-        -------
-        Axes
         """
         error, table = self.metric.words, self.table.rename(columns={self._column: "error"})
         if len(self.options) == 1:
@@ -199,7 +182,7 @@ class Tuning(Carded):
         return plots.plot_candidates(self.table[self.options], table, error, ax)
 
     def _card(self) -> Card:
-        return Card(f"Tuning of {len(self.table)} candidates", self._facts, self.table)
+        return Card(f"Tuning of {len(self.table)} candidates", self._how, self.table)
 
 
 def _as_given(values: list[Any]) -> pd.Series:
@@ -208,9 +191,7 @@ def _as_given(values: list[Any]) -> pd.Series:
     return column if column.isna().any() else column.infer_objects()
 
 
-# ------------------------------------------------------------------------------------------------
 # Choosing options of a model by out-of-bag error or cross-validation.
-# ------------------------------------------------------------------------------------------------
 
 METHODS = ("oob", "cv")
 OUT_OF_BAG = "out-of-bag rows"
@@ -248,9 +229,7 @@ def tune(
 
     Parameters
     ----------
-    formula : str
-        The model; see `odt`.
-    data : DataFrame
+    {formula, data}
     grid : mapping of str to sequence, or sequence of mappings
         Values to try of each option, in all combinations; or a list of combinations.
     model : callable, default `odrf`
@@ -266,12 +245,14 @@ def tune(
           given by its name.  If the classes are numbers, write ``"C(y) ~ ."``: `kind` does not
           suffice.
     cv : int, str, array-like or splitter, optional
-        Folds, only for ``method="cv"``; as in `compare`.  By default 10.
+        Folds, only for ``method="cv"``; by default 10.
+
+        {about cv}
     repeats : int, default 1
         How often the candidates are evaluated: on new folds, or, out of bag, with a new seed of
         the fits.  Errors are means.
-    metric : str or callable, default "auto"
-        As in `compare`; for times to an event out of bag only by name.
+    {metric}
+        For times to an event out of bag only by name.
     halving : "auto" or bool, default "auto"
         Whether to use successive halving (Jamieson and Talwalkar 2016).  Rounds have an eighth, a
         quarter and a half of the trees, and all of them; rounds of fewer than 100 trees become one
@@ -279,18 +260,21 @@ def tune(
         round, and the better half of them in the next one.  ``"auto"`` uses it for more than 16
         candidates.  Only for ``method="oob"``, and for models with an option `n_trees` that is not
         in the grid.
-    groups, order, strata : str or array-like, optional
-        As in `compare`.  Models that take them are fitted with them, so that out-of-bag rows are
-        those of whole groups, or of later times.
-    seed : int, SeedSequence or Generator, optional
-        Makes the result reproducible, for any number of threads.  It is the seed of every fit and
-        of the folds, so that candidates differ only by their options.  Without one, a seed is
-        drawn; `Tuning.seed` has it.
+    {groups}
+        Models that have this argument are fitted with it, so that out-of-bag rows are those of
+        whole groups.  If `cv` is a number, folds hold out whole groups.
+    {order}
+        Models that have this argument are fitted with it, so that out-of-bag rows are those of
+        later times.  Folds are blocks of successive times, fitted to all rows before them.
+    {strata}
+        Models that have this argument are fitted with it, and folds keep the shares of the strata.
+    {seed}
+        It is the seed of every fit and of the folds, so that candidates differ only by their
+        options.
     n_jobs : int, optional
         Threads of each fit.  With ``method="cv"``, threads of the folds; if it is given, each fit
         then has one thread.  By default all cores, or as many as ``OMP_NUM_THREADS`` says.
-    progress : bool, default False
-        Show a progress bar.
+    {progress}
     **fixed
         Options that all candidates share.
 
