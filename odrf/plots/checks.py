@@ -45,11 +45,7 @@ MEASURES = {"roc": "area under ROC curve", "precision": "average precision"}
 def plot_thresholds(
     thresholds: pd.DataFrame, table: pd.DataFrame, kind: str, ax: Axes | None = None
 ) -> Axes:
-    """Plot a curve for each class.
-
-    `thresholds`: columns ``class``, ``sensitivity``, ``specificity``, ``precision``.  `table`:
-    columns ``class``, ``measure``, ``estimate``, ``conf_low``, ``conf_high``.
-    """
+    """Plot a curve for each class; `table`: ``class``, ``measure`` and estimate with its limits."""
     ax = axes_for(ax, thresholds["class"].nunique())
     measured = table[table["measure"] == MEASURES[kind]]
     for label, name, colour, dash in _lines(thresholds):
@@ -80,10 +76,7 @@ def plot_thresholds(
 
 
 def plot_benefit(benefit: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Plot the net benefit of acting above a threshold, for each class.
-
-    `benefit`: columns ``class``, ``threshold``, ``benefit``, ``all``.
-    """
+    """Plot the net benefit of acting above a threshold, and on all rows, for each class."""
     ax = axes_for(ax, benefit["class"].nunique())
     ax.axhline(0.0, color=style.MUTED, linewidth=1, linestyle="--")
     for label, name, colour, dash in _lines(benefit):
@@ -121,11 +114,7 @@ def _lines(table: pd.DataFrame) -> list[tuple[object, str, str, str]]:
 
 
 def plot_reliability(table: pd.DataFrame, curves: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Plot observed shares against probabilities.
-
-    `table`: columns ``class``, ``predicted``, ``observed``, ``conf_low``, ``conf_high``.  `curves`:
-    columns ``class``, ``predicted``, ``observed``, ``band_low``, ``band_high``.
-    """
+    """Plot observed shares against probabilities: `table`: of bins; `curves`: with their bands."""
     ax = axes_for(ax, table["class"].nunique())
     style.unit_square(ax)
     labels = list(dict.fromkeys(table["class"]))
@@ -154,10 +143,7 @@ def plot_reliability(table: pd.DataFrame, curves: pd.DataFrame, ax: Axes | None 
 def plot_maps(
     at: NDArray[np.float64], curves: Mapping[str, NDArray[np.float64]], ax: Axes | None = None
 ) -> Axes:
-    """Plot calibrated against predicted probabilities.
-
-    `at` (m,): predicted probabilities.  `curves` (m,): by class the calibrated ones.
-    """
+    """Plot calibrated against predicted probabilities `at` (m,); `curves` (m,): by class."""
     ax = axes_for(ax, len(curves))
     ax.plot([0, 1], [0, 1], color=style.MUTED, linewidth=1, linestyle="--", zorder=1)
     names = shortened_names(list(curves), MOST_CHARACTERS)
@@ -178,12 +164,7 @@ MOST_REGIONS = 40
 def plot_check(
     rows: pd.DataFrame, coverage: pd.DataFrame, level: float, kind: str, ax: Axes | None = None
 ) -> Axes:
-    """Plot one view of residuals and predicted distributions.
-
-    `rows`: columns ``fitted``, ``residual``, ``pit``.  `coverage`: columns ``region``,
-    ``coverage``, ``conf_low``, ``conf_high``.  Raises
-    `InputError`: `kind` is unknown.
-    """
+    """Plot one view of residuals and predicted distributions; `coverage`: by ``region``."""
     drawings = {"pit": _shares, "residuals": _residuals, "quantiles": _quantiles}
     if checked_choice("kind", kind, (*drawings, "coverage")) == "coverage":
         return _coverage(coverage, level, ax)
@@ -244,10 +225,7 @@ FONT_SIZE, LABEL_HEIGHT, BESIDE_CIRCLE = 8.0, 12.0, 2.0
 
 
 def plot_influence(influence: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Plot residuals against leverage, as circles whose area is the squared influence.
-
-    `influence`: columns ``leverage``, ``residual``, ``influence``, the most influential row first.
-    """
+    """Plot residuals against leverage, as circles whose area is the squared influence."""
     ax = style.one_panel(ax)
     largest = float(influence["influence"].max()) or 1.0
     area = LARGEST_CIRCLE * (influence["influence"] / largest) ** 2 + SMALLEST_CIRCLE

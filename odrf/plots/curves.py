@@ -49,8 +49,7 @@ def plot_effect(
 ) -> Axes:
     """Plot curves over the points of a variable.
 
-    `curves` (G,): by label: estimate, ends of the interval, ends of the band; the ends NaN if
-    unknown.  `scale`: what the curves show.
+    `curves` (G,): estimate, ends of interval and band, NaN if unknown.  `scale`: what they show.
     """
     if not axis.numeric:
         return _points(axis, curves, scale, ax)
@@ -163,11 +162,7 @@ def plot_individual(
     by: pd.Series | None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Plot a line for each row and their mean in black.
-
-    Rows whose colouring variable is empty are grey.  `curves` (m, G).  `scale`: what they show.
-    `by`: what colours the lines.
-    """
+    """Plot a line for each row (m, G), grey where `by` is empty, and their mean in black."""
     ax = style.one_panel(ax, style.WIDTH + (0.0 if by is None else BESIDE))
     at = axis.at
     lines = LineCollection(
@@ -232,10 +227,7 @@ RANK_NAME = 36
 def plot_interactions(
     names: Sequence[Sequence[str]], table: pd.DataFrame, ax: Axes | None = None
 ) -> Axes:
-    """Plot the strength of each interaction as a dot, and the noise as a line.
-
-    `table`: columns ``strength``, falling, and ``noise``, if known; the first 30 rows are drawn.
-    """
+    """Plot the strength of the first 30 interactions as dots, and the noise as a line."""
     shown = table.head(MOST)
     ax = style.named_panel(ax, len(shown) + LEGEND_ROWS)
     noise = float(table["noise"].iloc[0]) if "noise" in table else -1.0
@@ -277,11 +269,7 @@ def plot_effect_surface(
     scale: str,
     ax: Axes | None = None,
 ) -> Axes:
-    """Plot a surface (G, H) over the points of two variables.
-
-    `surface` (G, H).  `first`, `second`: on the horizontal and the vertical axis.  `rows` (G, H):
-    cells with 0 rows, and none near, are hatched.  `scale`: what the colours show.
-    """
+    """Plot a surface (G, H) in colours; cells with 0 `rows` (G, H), and none near, are hatched."""
     ax = style.one_panel(ax, style.WIDTH + 0.8)
     edges = [_edges(axis.at) for axis in (first, second)]
     drawn = ax.pcolormesh(*edges, surface.T, cmap="viridis", shading="flat")

@@ -28,10 +28,8 @@ def plot_effects(
 ) -> Axes:
     """Plot each estimate as a point with its interval, the first on top.
 
-    An infinite estimate is an arrow at the edge, and an infinite end is at the edge.  `labels`:
-    what names each estimate; columns in which all rows are the same are in the title.  `numbers`:
-    columns ``estimate``, ``conf_low`` and ``conf_high``; NaN without an interval.  `words`: what
-    the estimates are.  `null`: the value without an effect, drawn as a line.
+    An infinite estimate is an arrow at the edge.  `labels`: what names each estimate; columns in
+    which all rows are the same are in the title.  `null`: the value without an effect, a line.
     """
     shown = numbers.head(MOST)
     ax = style.named_panel(ax, len(shown))

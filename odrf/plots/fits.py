@@ -35,10 +35,8 @@ def plot_consistency(
 ) -> NDArray:
     """Plot the four panels.
 
-    `n`: number of training rows.  `ratios`: quantities that must go to 0, by name: their values at
-    n, 10·n, … rows.  `tails` (n,): sorted standardised residuals; None if there are none.
-    `leaf_sizes` (k,): training rows in each leaf.  `per_split` (q,): number of splits that combine
-    1, 2, 3 … predictors.
+    `ratios`: quantities that must go to 0, by name, at n, 10·n, … rows.  `tails` (n,): sorted
+    standardised residuals.  `per_split` (q,): number of splits that combine 1, 2, 3 … predictors.
     """
     panels = style.on_panels(
         axes, CONSISTENCY_PANELS, f"the report draws on {CONSISTENCY_PANELS}",
@@ -117,10 +115,7 @@ def _note(ax: Axes, words: str) -> None:
 
 
 def plot_error(path: pd.Series, ax: Axes | None = None) -> Axes:
-    """Plot the out-of-bag error of the first trees.
-
-    `path`: error by number of trees; its name labels the axis.
-    """
+    """Plot the out-of-bag error of the first trees; the name of the `path` labels the axis."""
     ax = style.one_panel(ax)
     ax.plot(path.index, path.to_numpy(), color=style.ACCENT, linewidth=1.6)
     last = float(path.iloc[-1])
@@ -142,11 +137,7 @@ def plot_error(path: pd.Series, ax: Axes | None = None) -> Axes:
 
 
 def plot_loss(path: pd.DataFrame, kept: int, loss: str, ax: Axes | None = None) -> Axes:
-    """Plot mean losses against the number of rounds, with a vertical line at the rounds kept.
-
-    `path`: mean losses by number of rounds: ``training``, and ``validation`` or ``out-of-bag``.
-    `kept`: number of rounds kept.  `loss`: name of the loss.
-    """
+    """Plot mean losses against the number of rounds, with a vertical line at the rounds kept."""
     ax = style.one_panel(ax)
     for name, colour in zip(path, (style.ACCENT, style.CLASSES[1]), strict=False):
         ax.plot(path.index, path[name], color=colour, linewidth=1.6, label=f"{name} rows")
@@ -173,11 +164,7 @@ def plot_loss(path: pd.DataFrame, kept: int, loss: str, ax: Axes | None = None) 
 
 
 def plot_guided_growth(path: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Plot the remaining impurity against the number of planes.
-
-    `path`: by number of planes: the ``mean`` over the trees, and ``low`` and ``high``, between
-    which are 80 % of the trees.
-    """
+    """Plot the remaining impurity against the number of planes: ``mean``, ``low``, ``high``."""
     ax = style.one_panel(ax)
     style.draw_band(ax, path.index.to_numpy(), path["low"], path["high"], style.ACCENT, alpha=0.2)
     mark = "o" if len(path) == 1 else None
@@ -199,8 +186,7 @@ def plot_guided_growth(path: pd.DataFrame, ax: Axes | None = None) -> Axes:
 def plot_parts(parts: pd.DataFrame, together: float, words: str, ax: Axes | None = None) -> Axes:
     """Plot the out-of-bag error of each model as a dot, the larger the more weight it has.
 
-    `parts`: one row for each model, with ``weight`` and ``oob_error``.  `together`: the error of
-    the weighted mean, at which a vertical line is drawn.  `words`: what the errors are.
+    `together`: the error of the weighted mean, at which a vertical line is drawn.
     """
     ax = style.named_panel(ax, len(parts))
     errors, weights = parts["oob_error"], parts["weight"].to_numpy()
@@ -234,11 +220,7 @@ def _numbers(sizes: pd.Series) -> NDArray[np.float64]:
 
 
 def plot_strength(table: pd.DataFrame, axes: NDArray | None = None) -> NDArray[np.object_]:
-    """Plot strength (or tree error), correlation and error against trees or subset size.
-
-    `table`: columns: first ``trees`` or ``subset_size``, then ``strength`` or ``tree_error``,
-    ``correlation``, ``bound``, ``error``.
-    """
+    """Plot strength (or tree error), correlation and error against trees or subset size."""
     why = f"strength is drawn on {STRENGTH_PANELS}"
     panels = style.on_panels(axes, STRENGTH_PANELS, why, lambda: style.new_panels(STRENGTH_PANELS))
     by, first = table.columns[0], table.columns[1]

@@ -38,9 +38,8 @@ def plot_regions(
 ) -> Axes:
     """Plot the most probable class at each point of a plane, paler where it is less certain.
 
-    `classes` (K,).  `on_plane`: from the two predictors, (n,) each, to the probabilities of the
-    classes, (n, K); points where they are NaN stay white.  `box`: the limits of the axes.  `names`
-    (2,): the predictors.  `dots`: rows to be drawn as dots: columns of the predictors and ``y``.
+    `on_plane`: from the two predictors, (n,) each, to the probabilities (n, K); NaN stays white.
+    `box`: the limits of the axes.  `dots`: rows: columns of the predictors and ``y``.
     """
     ax = style.one_panel(ax)
     first, second = (_middles(*ends) for ends in box)

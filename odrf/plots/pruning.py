@@ -29,18 +29,9 @@ def plot_error_path(
     sizes: str = "leaves",
     alphas: str = CHOOSING,
 ) -> Axes:
-    """Plot the held-out error of each subtree, ± 1 standard error.
+    """Plot the held-out error of each subtree against its leaves, ± 1 standard error.
 
-    The number of leaves rises to the right, on a logarithmic scale, which shows the differences
-    between small trees.
-
-    `table`: columns ``alpha``, ``leaves``, ``xerror``, ``xstd``, from the largest tree to the
-      root.
-    `best`: the row of the smallest error.
-    `chosen`: the row that is marked.
-    `choice`: the rule that chose it, in words.
-    `error`: name of the error.
-    `sizes`, `alphas`: what the sizes are, and what the values of α.
+    `best`, `chosen`: the rows of the smallest error, and of the `choice` of a rule in words.
     """
     ax = style.one_panel(ax)
     at = np.log2(table["leaves"].to_numpy(dtype=float))
@@ -76,9 +67,7 @@ def plot_path(
 ) -> Axes:
     """Plot the training error of the nested subtrees against their leaves.
 
-    `table`: columns ``alpha``, ``leaves``, ``error``: the subtrees that are optimal for some α.
-    `along` (t,): errors of all trees along the growth, with 1, …, t leaves; None to leave them out.
-    `error`: name of the error.
+    `along` (t,): errors of all trees along the growth, with 1, …, t leaves.
     """
     ax = style.one_panel(ax)
     if along is not None:
@@ -129,15 +118,6 @@ def plot_growth(
     """Plot training and test error against the size of the trees.
 
     Numbers of leaves are on a logarithmic scale, as a full level of splits doubles them.
-
-    `table`: columns `along`, ``train``, ``test``, ``std_error``, and for a forest
-      ``mean_leaves``; sizes rising.
-    `along`: how size is measured.
-    `chosen`: the row that is marked.
-    `choice`: the rule that chose it, in words.
-    `size`: the size of the present fit.
-    `error`: name of the error.
-    `by`: which rows the test error was computed on, in words.
     """
     ax = style.one_panel(ax)
     at, test, width = (table[name].to_numpy() for name in (along, "test", "std_error"))

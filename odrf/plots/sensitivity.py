@@ -34,11 +34,8 @@ def plot_sensitivity(
 ) -> NDArray[np.object_]:
     """Plot all rows by their probability, then one panel with the rows that each method keeps.
 
-    `places` (n, 2): two predictors, the axes of the plots.  `relative` (n,): the probability of
-    each row to be drawn, as a multiple of the mean probability.  `kept` (k,): for each method, by
-    the title of its panel, the positions of the rows kept.  `y` (n,): responses, or class codes.
-    `classes` (K,): none for a numeric response.  `ax`: one, and one more for each method.  By
-    default those of a new figure.
+    `places` (n, 2).  `relative` (n,): the probability of each row, as a multiple of the mean.
+    `kept` (k,): by method, the rows kept.  `y` (n,): responses, or class codes.
     """
     count, together = 1 + len(kept), {"sharex": True, "sharey": True}
     page = (SIDE * count + 1.4, SIDE + 0.3)

@@ -28,10 +28,7 @@ COLOURS = "viridis"
 def plot_shapley_sizes(
     sizes: pd.Series, measure: str, ax: Axes | None = None, of: str = "terms"
 ) -> Axes:
-    """Plot the mean absolute Shapley value of each term or pair as a dot, the largest on top.
-
-    `sizes`: by term, falling; the first 15 are drawn.  `measure`: label of the axis.
-    """
+    """Plot the first 15 mean absolute Shapley values as dots, the largest on top."""
     shown = sizes.head(MOST)
     ax = style.named_panel(ax, len(shown))
     style.stems(ax, shown, np.ones(len(shown), dtype=bool))
@@ -43,12 +40,9 @@ def plot_shapley_sizes(
 def plot_shapley_swarm(
     data: pd.DataFrame, values: NDArray[np.float64], words: str, ax: Axes | None = None
 ) -> Axes:
-    """Plot the Shapley value of each row and term as a dot.
+    """Plot the Shapley value of each row and term (n, P) as a dot.
 
-    Dots are coloured by the rank of the value of the term among the rows; those of factors without
-    an order, and of empty cells, are grey.  `data`: a column for each term, the largest on average
-    first; the first 15 are drawn.  `values` (n, P): what the terms add.  `words`: what is
-    explained.
+    Colours are ranks of the value of the term; factors without an order and empty cells are grey.
     """
     shown = data.iloc[:, :MOST]
     ax = style.named_panel(ax, len(shown.columns), 6.4)
@@ -108,9 +102,7 @@ MOST_OF_VALUE, MOST_CHARACTERS = 12, 25
 def plot_shapley_row(table: pd.DataFrame, base: float, words: str, ax: Axes | None = None) -> Axes:
     """Plot how the terms lead from the mean background prediction to the prediction of a row.
 
-    `table`: index: terms, the largest value first; the first 12 are drawn, the others as one bar.
-    Columns ``data``, ``value`` and ``std_error``.  `base`: the mean prediction of the background
-    rows.  `words`: what is explained.
+    The first 12 terms are drawn, the others as one bar.
     """
     names = [_named(term, row["data"]) for term, row in table.iterrows()]
     values, errors = table["value"].to_numpy(), table["std_error"].to_numpy()
@@ -157,11 +149,7 @@ SPREAD = 0.3
 def plot_shapley_term(
     column: pd.Series, values: NDArray[np.float64], words: str, ax: Axes | None = None
 ) -> Axes:
-    """Plot what a term adds against its value, one dot for each row.
-
-    Levels of a factor are rows of the plot, the 20 most frequent ones.  `column`: the values of the
-    term; its name is the term.  `values` (n,): what the term adds.  `words`: what is explained.
-    """
+    """Plot what a term adds (n,) against its value; the 20 most frequent levels have rows."""
     words = f"Shapley value ({words})"
     if is_ranked(column) and not isinstance(column.dtype, pd.CategoricalDtype):
         return _numbers(column, values, words, ax)

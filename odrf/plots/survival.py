@@ -37,17 +37,8 @@ class CurvesInLeaves:
     """What the leaves of a drawn tree show: rows, events, relative hazard and a curve.
 
     The curve is the Kaplan–Meier estimate of survival, or the Aalen–Johansen estimate of the
-    incidence of a cause.
-
-    `event_times` (R,).
-    `count`, `events`, `relative` (m,): numbers of rows and of events of each node, and its
-      relative hazard.
-    `curves`: the curve of each node.
-    `digits`: significant digits.
-    `by_cause` (m,): the numbers of events of each cause, if there are several.
-    `cause`: the one of them whose incidence is drawn.
-    `code`: its number.
-    `subjects` (m,): the numbers of subjects, where these have several rows each; else empty.
+    incidence of a `cause`.  `count`, `events`, `relative`, `by_cause` (m,): of each node.
+    `subjects` (m,): where these have several rows each; else empty.
     """
 
     count: NDArray[np.int32]
@@ -170,11 +161,7 @@ def draw_numbers_at_risk(
     colours: Sequence[str],
     names: Sequence[str] = ("",),
 ) -> None:
-    """Write below the axis how many rows are at risk, a line for each group in its colour.
-
-    `times` (k,).  `ax`: its horizontal axis has its label already.  `counts` (k,): weights of rows
-    at risk in each group.  `names`: of the groups, beside the numbers.
-    """
+    """Write below the axis how many rows are at risk, a line for each group in its colour."""
     place: dict[str, Any] = {
         "xycoords": ax.get_xaxis_transform(),
         "textcoords": "offset points",
@@ -218,11 +205,9 @@ def plot_survival_bands(
     ax: Axes | None = None,
     cause: str | None = None,
 ) -> Axes:
-    """Plot survival curves, or incidences, as steps.
+    """Plot survival curves, or incidences of a `cause`, as steps.
 
-    `times` (G,): ascending.  `curves` (G,): by label of the row: estimate, ends of the intervals,
-    ends of the band.  `cause`: the cause of incidences;
-    by default the curves are of survival.
+    `curves` (G,): by label of the row: estimate, ends of the intervals, ends of the band.
     """
     ax = style.one_panel(ax)
     names = shortened_names(list(curves), MOST_CHARACTERS)
@@ -254,11 +239,7 @@ def plot_survival_bands(
 def plot_survival_calibration(
     table: pd.DataFrame, time: float, estimate: str, ax: Axes | None = None
 ) -> Axes:
-    """Plot the observed probability of each group of rows, with its limits.
-
-    `table`: columns ``predicted``, ``observed``, ``conf_low``, ``conf_high``.  `estimate`: how it
-    was estimated, in words.
-    """
+    """Plot the observed probability of each group of rows, with its limits."""
     ax = style.one_panel(ax)
     style.unit_square(ax)
     ax.vlines(table["predicted"], table["conf_low"], table["conf_high"], color=style.ACCENT)
@@ -283,11 +264,8 @@ def plot_risk_groups(
 ) -> Axes:
     """Plot the predicted and the observed curve of each group, numbers at risk below.
 
-    `groups`: from the lowest risk to the highest.  `curves` (n, m): the predicted survival of all
-    rows at the times, or the incidence of the cause.  `times` (m,): the first is 0, or if rows
-    enter late the time since when they are evaluated; the plot ends with the last one.  `source`:
-    which rows they are, in words.  `cause`: the cause
-    that is evaluated; by default all.
+    `curves` (n, m): of all rows at the `times`.  The first time is 0, or where rows enter late
+    that since when they are evaluated.  `source`: which rows they are, in words.
     """
     ax = style.one_panel(ax)
     colours = [style.CLASSES[g % len(style.CLASSES)] for g in range(len(groups))]
@@ -333,12 +311,7 @@ def plot_predicted_curves(
     ax: Axes | None = None,
     cause: str | None = None,
 ) -> Axes:
-    """Plot the predicted curve of each row, numbers of training rows at risk below.
-
-    `curves`: a row for each curve, with the times, ascending, as columns.  `at_risk`: returns the
-    weight of the training rows at risk at times (k,).
-    `cause`: the cause whose incidences they are; by default they are of survival.
-    """
+    """Plot the predicted curve of each row, numbers of training rows at risk below."""
     ax = style.one_panel(ax)
     shown, first = curves.head(MOST), 1.0 if cause is None else 0.0
     named = 0 < len(shown) <= NAMED
@@ -370,11 +343,7 @@ def plot_predicted_curves(
 
 
 def plot_roc_at(curve: pd.DataFrame, time: float, words: str, ax: Axes | None = None) -> Axes:
-    """Plot sensitivity against 1 - specificity.
-
-    `curve`: columns ``sensitivity`` and ``specificity``, both from the highest threshold on.
-    `words`: the area in words, for the legend.
-    """
+    """Plot sensitivity against 1 - specificity; `words`: the area, for the legend."""
     ax = style.one_panel(ax)
     style.unit_square(ax)
     ax.plot(
@@ -390,11 +359,7 @@ def plot_roc_at(curve: pd.DataFrame, time: float, words: str, ax: Axes | None = 
 
 
 def plot_areas_along_time(table: pd.DataFrame, time: float, ax: Axes | None = None) -> Axes:
-    """Plot the area under the ROC curve at each time, with its interval.
-
-    `table`: index: times; columns ``auc``, ``conf_low``, ``conf_high``.  `time`: the time that is
-    marked.
-    """
+    """Plot the area under the ROC curve at each time, with its interval; one `time` is marked."""
     ax = style.one_panel(ax)
     at = table.index.to_numpy()
     ax.axhline(0.5, color=style.MUTED, linewidth=1, linestyle="--", zorder=1)

@@ -33,12 +33,10 @@ MOST_OF_A_NAME = 20
 
 @dataclass(frozen=True)
 class Box:
-    """A box of the drawing: a split or a leaf.
+    """A box of the drawing: a split or a leaf; sizes are in points.
 
-    `lines`: its text.  `colour` (3,): red, green and blue; None for a split.  `below`: number of
-    leaves below the box that are not drawn.  `bold`: number of its first lines that are bold: the
-    prediction.  `width`, `height`: in points, at the font size `FONT_SIZE`.  `panel`: how much of
-    the height, below the text, is for a drawing.
+    `colour` (3,): None for a split.  `below`: number of leaves below it, not drawn.  `bold`:
+    number of its first lines that are bold.  `panel`: the height, below the text, of a drawing.
     """
 
     lines: tuple[str, ...]
@@ -69,10 +67,7 @@ def boxes(
     digits: int,
     ends: Ends | None = None,
 ) -> dict[int, Box]:
-    """Return the boxes, by node, of a forest of one tree down to level `max_depth`.
-
-    By default those at the ends tell what the node predicts.
-    """
+    """Return the boxes, by node, of a forest of one tree down to level `max_depth`."""
     writer = SplitWriter(
         tree, design, digits=digits, max_terms=max_terms, max_characters=MOST_OF_A_NAME
     )
@@ -139,13 +134,10 @@ def _leaves_below(tree: Forest, depth: NDArray[np.int64]) -> NDArray[np.int64]:
 def centres(
     children: Mapping[int, tuple[int, int]], width: Mapping[int, float], gap: float
 ) -> dict[int, float]:
-    """Return the horizontal centre of each box.
+    """Return the horizontal centre of each box, from 0 at the left edge of the leftmost.
 
     A parent is centred above its two children; two boxes on a level are at least `gap` apart.  This
-    is Reingold and Tilford's (1981) tidy drawing, for boxes of unequal width.  `children`
-    (int, int): left and right child of each box that has any; a child's number is above its
-    parent's.  `width`: width of every box; box 0 is the root.  Returns from 0 at the left edge of
-    the leftmost box.
+    is Reingold and Tilford's (1981) tidy drawing, for boxes of unequal width.
     """
     half: dict[int, float] = {}
     contour: dict[int, list[tuple[float, float]]] = {}
@@ -216,15 +208,8 @@ def plot_tree(
 ) -> Axes:
     """Plot a tree, its root on top.
 
-    `tree`: a forest of one tree.
-    `ax`: by default the axes of a new figure of the size that the tree needs.
     `max_depth`: levels of splits drawn; by default as many as stay readable: at most 32 boxes at
-      the ends, a figure of at most 20 inches, letters of at least 5 points on given axes.
-    `max_terms`: largest number of terms of a linear combination, or levels of a factor, written
-      in a box.
-    `digits`: significant digits.
-    `ends`: what leaves show; by default what they predict.
-    `of_leaves`: what the title says of the curves in leaves.
+    the ends, a figure of at most 20 inches, letters of at least 5 points on given axes.
     """
     depth = tree.depth()
     levels = _readable_levels(tree, depth) if max_depth is None else max_depth

@@ -15,17 +15,7 @@ from odrf import plots
 from odrf.checks import checked_truth, is_list
 from odrf.design.encoding import LevelsSaidOnce
 from odrf.errors import InputError
-from odrf.fits.effects import (
-    DIFFERENCE,
-    RATIO,
-    Estimand,
-    Estimates,
-    Uncertainty,
-    estimated,
-    grouped_rows,
-    of_event,
-    trees_vary,
-)
+from odrf.fits import effects
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.intervals import warn_of_few_trees
 from odrf.public import public
@@ -86,7 +76,7 @@ def note_on_agreement(table: pd.DataFrame) -> tuple[str, ...]:
 
 def notes_on_errors(fit: AnyFit) -> tuple[str, ...]:
     """Return what to know of the standard errors of a fit's estimates, in sentences."""
-    if trees_vary(fit):
+    if effects.trees_vary(fit):
         assert isinstance(fit, Fit)
         df = degrees_of_freedom(fit.draws)
         few = (GROUPS.format(df=df),) if np.isfinite(df) else ()
@@ -154,7 +144,7 @@ def _joint_in_words(joint: Wald) -> str:
 
 def tested(
     call: str,
-    estimates: Estimates,
+    estimates: effects.Estimates,
     hypothesis: str | Sequence[str] | ArrayLike,
     joint: bool,
     level: float,
@@ -245,7 +235,7 @@ def _require_finite(gradient: NDArray[np.float64], finite: NDArray[np.bool_]) ->
         )
 
 
-def _of_finite(uncertainty: Uncertainty, finite: NDArray[np.bool_]) -> Uncertainty:
+def _of_finite(uncertainty: effects.Uncertainty, finite: NDArray[np.bool_]) -> effects.Uncertainty:
     """Return the uncertainty with 0 for estimates that are not finite, which nothing is about."""
     if finite.all():
         return uncertainty
@@ -314,7 +304,7 @@ class Effects(TableReport):
         self,
         title: str,
         call: str,
-        estimates: Estimates,
+        estimates: effects.Estimates,
         level: float,
         null: float = 0.0,
         notes: tuple[str, ...] = (),
@@ -434,7 +424,7 @@ class Effects(TableReport):
 def effects_of(
     fit: AnyFit,
     title: str,
-    estimands: Sequence[Estimand],
+    estimands: Sequence[effects.Estimand],
     by: object,
     newdata: pd.DataFrame | None,
     level: float,
@@ -448,7 +438,7 @@ def effects_of(
     `UserWarning`: the forest has too few trees for standard errors; or a variable is set to levels
     that no training row has.
     """
-    grouped = grouped_rows(fit, newdata, by)
+    grouped = effects.grouped_rows(fit, newdata, by)
     twice = [name for name in grouped.labels if name in estimands[0].labels]
     if twice:
         raise InputError(
@@ -460,14 +450,14 @@ def effects_of(
         LevelsSaidOnce(),
         progress_bar(total=averages * len(grouped.share), unit="row", progress=progress) as bar,
     ):
-        comparison = RATIO if ratio else DIFFERENCE
-        estimates = estimated(fit, grouped, estimands, comparison, population, bar.update)
+        comparison = effects.RATIO if ratio else effects.DIFFERENCE
+        estimates = effects.estimated(fit, grouped, estimands, comparison, population, bar.update)
         bar.update(bar.total - bar.n)
     if estimates.uncertainty is not None:  # a weighted mean of models has none, and no forest
         warn_of_few_trees(fit.forest.n_trees, estimates.uncertainty.trees_advised)
     averaged = all(estimand.low is None for estimand in estimands)
     if fit.design.response.n_classes == 2 and not (averaged or ratio):
-        estimates = of_event(estimates)
+        estimates = effects.of_event(estimates)
     probabilities = averaged and fit.design.response.in_probabilities
     notes = notes_on_errors(fit)
     return Effects(title, fit.call, estimates, level, float(ratio), notes, probabilities)

@@ -84,6 +84,10 @@ TOP = 10
 NOT_JUDGED = "unknown (no row of positive weight is out of bag)"
 HONEST = "splits by half of a tree's rows, values by the others"
 INFERENCE = "grown for standard errors"
+CHOSEN_OUT_OF_BAG = (
+    "Out-of-bag rows chose alpha. In out-of-bag results each fifth of the rows is evaluated by the "
+    "choice of the others."
+)
 # The error on rows held out, and 1 minus its share of the root's, by the kind of response.
 HELD_OUT = {
     "regression": ("MSE", "R²"),
@@ -134,17 +138,27 @@ def forest_card(fit: Fit, out_of_bag: OutOfBag | None) -> Card:
     return growth_card(name, fit, _forest_scores(fit, out_of_bag))
 
 
-def growth_card(name: str, fit: Fit, scores: dict[str, str]) -> Card:
-    """Return a short description under a name, with scores in words."""
-    facts = {
+def fit_card(
+    title: str,
+    fit: AnyFit,
+    facts: dict[str, str],
+    events: dict[str, str] | None = None,
+    table: pd.DataFrame | None = None,
+) -> Card:
+    """Return a short description of a fit: its data, then further facts, and a table."""
+    of_data = {
         "Formula": fit.design.formula,
         "Rows": rows_in_words(fit),
+        **(events or {}),
         **weights_in_words(fit),
         "Predictors": predictors_in_words(fit),
-        "Leaves": mean_and_range(fit.forest.leaves()),
-        **scores,
     }
-    return Card(f"{name}: {fit.kind}", facts)
+    return Card(f"{title}: {fit.kind}", of_data | facts, table)
+
+
+def growth_card(name: str, fit: Fit, scores: dict[str, str]) -> Card:
+    """Return a short description of grown trees, with scores in words."""
+    return fit_card(name, fit, {"Leaves": mean_and_range(fit.forest.leaves()), **scores})
 
 
 def importance_section(importance: MeasuredImportance) -> dict[str, pd.DataFrame]:
@@ -177,21 +191,12 @@ def growth_summary(
     sections |= importance_section(importance)
     surrogates, further = surrogates_section(fit.forest, fit.design)
     sections, notes = sections | surrogates, notes + further
-    notes += [*importance.notes, *missing_notes(fit), *_choice_notes(fit)]
-    return Summary(f"{name}: {fit.kind}", fit.call, facts, sections, tuple(notes))
-
-
-def _choice_notes(fit: Fit) -> list[str]:
-    """Return notes on what the out-of-bag rows have chosen, and on how they evaluate it."""
-    notes = []
+    notes += [*importance.notes, *missing_notes(fit)]
     if fit.pruning is not None and fit.pruning.choice is not None:
-        notes.append(
-            "Out-of-bag rows chose alpha. In out-of-bag results each fifth of the rows is "
-            "evaluated by the choice of the others."
-        )
+        notes.append(CHOSEN_OUT_OF_BAG)
     if fit.blend is not None:
         notes += kinds_notes(fit)
-    return notes
+    return Summary(f"{name}: {fit.kind}", fit.call, facts, sections, tuple(notes))
 
 
 def _tree_scores(fit: Fit, fitted: NDArray[np.float64]) -> dict[str, str]:
@@ -303,21 +308,22 @@ def predictors_in_words(fit: AnyFit) -> str:
 
 
 def _growth_facts(fit: Fit) -> dict[str, str]:
-    control, forest = fit.control, fit.forest
+    control, forest, cuts = fit.control, fit.forest, fit.control.n_thresholds
     depth, leaves = forest.depth(), forest.leaves()
+    groups = None if fit.data.structure is None else fit.data.structure.groups
     facts = {
-        "Criterion": _by_kind(fit, _criterion),
+        "Criterion": _by_kind(fit, lambda kind: kind.criterion.replace("_", " ")),
         **({"Splits about": f"cause {control.cause}"} if control.cause else {}),
         **_split_scale(fit),
         "Penalty": str(control.penalty).upper() if control.penalty else "none",
-        "Resampling": _by_kind(fit, partial(_resampling, _drawn(fit))),
+        "Resampling": _by_kind(fit, partial(_resampling, "rows" if groups is None else "groups")),
         **({"Honest": HONEST} if control.honest else {}),
         **({"Inference": INFERENCE} if control.inference else {}),
         "Seed": seeds(fit),
         "Projection": control.mixture.name.replace("_", " "),
         **subset_size(control),
         "Tried per node": _by_kind(fit, tried),
-        **_thresholds(fit),
+        **({} if fit.kinds or cuts == ALL else {"Thresholds": f"{cuts} at random"}),
         "Max. leaves t_n": _leaf_limit(control, fit.data.n_rows),
         "Max. depth": "no limit" if control.max_depth is None else str(control.max_depth),
         "Min. leaf": _by_kind(fit, partial(_min_leaf, rows_a_subject(fit.data))),
@@ -335,13 +341,6 @@ def _min_leaf(rows: float, control: ResolvedOptions) -> str:
     if rows == 1:
         return str(control.min_leaf)
     return f"{control.min_leaf} rows, as {quantity(round(control.min_leaf / rows), 'subject')} have"
-
-
-def _thresholds(fit: Fit) -> dict[str, str]:
-    """Return how many random thresholds a direction has, if it has not all; kinds have a table."""
-    if fit.kinds or fit.control.n_thresholds == ALL:
-        return {}
-    return {"Thresholds": f"{fit.control.n_thresholds} at random"}
 
 
 def _split_scale(fit: Fit) -> dict[str, str]:
@@ -369,8 +368,8 @@ def _cut_by(fit: Fit) -> str:
     if called is not None:
         alpha = called[1]
         words = "" if alpha is not None and "(alpha=" in called[0] else f"by {called[0]}"
-    said = words if alpha is None else f"alpha = {alpha:.4g} {words}".strip()
-    return f"{said}, " if said else ""
+    words = words if alpha is None else f"alpha = {alpha:.4g} {words}".strip()
+    return f"{words}, " if words else ""
 
 
 def _leaf_limit(control: ResolvedOptions, n: int) -> str:
@@ -383,16 +382,6 @@ def _by_kind(fit: Fit, fact: Callable[[ResolvedOptions], str]) -> str:
     """Return a fact if it is the same for all kinds of trees, else "by kind of tree"."""
     facts = {fact(control) for control in fit.kinds.values() or [fit.control]}
     return facts.pop() if len(facts) == 1 else "by kind of tree"
-
-
-def _criterion(control: ResolvedOptions) -> str:
-    return control.criterion.replace("_", " ")
-
-
-def _drawn(fit: Fit) -> str:
-    """Return what trees draw: groups if the rows have some."""
-    structure = fit.data.structure
-    return "rows" if structure is None or structure.groups is None else "groups"
 
 
 def _resampling(drawn: str, control: ResolvedOptions) -> str:
@@ -451,7 +440,7 @@ def boosted_summary(
 def boosted_facts(fit: BoostedFit, scores: dict[str, str]) -> dict[str, str]:
     """Return the losses of a fit, its `scores` in words, and its options."""
     control = fit.control
-    l2 = number(control.l2)
+    l2, drawn = number(control.l2), control.tree_predictors
     share = 100 * control.sample_fraction
     return {
         **_losses(fit),
@@ -459,10 +448,18 @@ def boosted_facts(fit: BoostedFit, scores: dict[str, str]) -> dict[str, str]:
         "Rounds": _rounds(fit),
         "Trees": str(fit.forest.n_trees),
         **_runs(fit),
-        **_leaf_values(control),
+        **(
+            {"Leaf values": "refitted with every tree"}
+            if control.leaf_values == REFIT
+            else {"Learning rate": number(control.learning_rate)}
+        ),
         "L2 penalty": l2 if fit.loss.penalised else f"{l2} (no effect)",
         "Rows of a tree": "all" if control.sample_fraction == 1 else f"{share:.3g}% at random",
-        **_predictors(fit),
+        **(
+            {}
+            if drawn == control.run_predictors
+            else {"Predictors of a tree": f"{drawn} at random"}
+        ),
         **({"Offset": fit.offset.column or "given"} if fit.offset.given else {}),
         "Projection": control.mixture.name.replace("_", " "),
         **subset_size(control),
@@ -476,8 +473,12 @@ def boosted_facts(fit: BoostedFit, scores: dict[str, str]) -> dict[str, str]:
 
 
 def loss_section(fit: BoostedFit) -> dict[str, pd.DataFrame]:
-    """Return the loss path at a few rounds, under its title."""
-    return {f"Mean loss ({mean_loss_in_words(fit.control.loss)})": _shown_rounds(fit)}
+    """Return the loss path at a few rounds, with the first, the last kept and the last."""
+    path = without_rounding(loss_path(fit))
+    last = path.index[-1]
+    rounds = np.linspace(0, last, min(SHOWN, last + 1)).round().astype(int)
+    shown = path.loc[sorted({*rounds.tolist(), fit.n_rounds})]
+    return {f"Mean loss ({mean_loss_in_words(fit.control.loss)})": shown}
 
 
 def boosted_card(
@@ -485,17 +486,12 @@ def boosted_card(
 ) -> Card:
     """Return a short description of boosted trees; arguments as in `boosted_summary`."""
     facts = {
-        "Formula": fit.design.formula,
-        "Rows": rows_in_words(fit),
-        **weights_in_words(fit),
-        "Predictors": predictors_in_words(fit),
         "Rounds": _rounds(fit),
         "Leaves": mean_and_range(fit.forest.leaves()),
         **_losses(fit),
         **_score(fit, fitted, out_of_bag),
     }
-    loss = loss_in_words(fit.control.loss)
-    return Card(f"Boosted oblique trees, {loss} loss: {fit.kind}", facts)
+    return fit_card(f"Boosted oblique trees, {loss_in_words(fit.control.loss)} loss", fit, facts)
 
 
 def _runs(fit: BoostedFit) -> dict[str, str]:
@@ -507,12 +503,6 @@ def _runs(fit: BoostedFit) -> dict[str, str]:
     return {"Runs": f"{control.n_runs}, each of a bootstrap sample and {drawn} predictors"}
 
 
-def _leaf_values(control: ResolvedBoostingOptions) -> dict[str, str]:
-    if control.leaf_values == REFIT:
-        return {"Leaf values": "refitted with every tree"}
-    return {"Learning rate": number(control.learning_rate)}
-
-
 def _limits(control: ResolvedBoostingOptions) -> dict[str, str]:
     """Return the limits on leaves that are not there by default."""
     limits = {}
@@ -521,22 +511,6 @@ def _limits(control: ResolvedBoostingOptions) -> dict[str, str]:
     if control.min_hessian > 0:
         limits["Min. hessian"] = number(control.min_hessian)
     return limits
-
-
-def _predictors(fit: BoostedFit) -> dict[str, str]:
-    """Return the number of predictors that each tree draws, if fewer than its run has."""
-    control = fit.control
-    if control.tree_predictors == control.run_predictors:
-        return {}
-    return {"Predictors of a tree": f"{control.tree_predictors} at random"}
-
-
-def _shown_rounds(fit: BoostedFit) -> pd.DataFrame:
-    """Return the loss path at a few rounds, with the first, the last kept and the last."""
-    path = without_rounding(loss_path(fit))
-    last = path.index[-1]
-    rounds = np.linspace(0, last, min(SHOWN, last + 1)).round().astype(int)
-    return path.loc[sorted({*rounds.tolist(), fit.n_rounds})]
 
 
 def _rounds(fit: BoostedFit) -> str:
@@ -614,15 +588,11 @@ def guided_card(fit: GuidedFit, fitted: NDArray[np.float64]) -> Card:
     """Return a short description of a guided forest; arguments as in `guided_summary`."""
     guided = fit.guided
     facts = {
-        "Formula": fit.design.formula,
-        "Rows": rows_in_words(fit),
-        **weights_in_words(fit),
-        "Predictors": predictors_in_words(fit),
         "Planes": mean_and_range(guided.n_planes),
         "Leaves": mean_and_range(guided.n_leaves),
         **_guided_score(fit, fitted),
     }
-    return Card(f"Guided random forest of {quantity(guided.n_trees, 'tree')}: {fit.kind}", facts)
+    return fit_card(f"Guided random forest of {quantity(guided.n_trees, 'tree')}", fit, facts)
 
 
 def _guided_score(fit: GuidedFit, fitted: NDArray[np.float64]) -> dict[str, str]:
