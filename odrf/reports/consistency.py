@@ -116,10 +116,9 @@ class ConsistencyReport(TheoremReport):
         return tail_index(self._residuals), tail_p(self._residuals, self.fit.control.seed)
 
     def _heavy_tails(self) -> str:
-        """Return the test in words if tails are heavier than normal ones; else nothing.
+        """Return the test in words if tails of residuals and of responses are heavy; else nothing.
 
-        Residuals of a bounded response may have heavy tails, too, where trees are too small for it:
-        so those of the responses must be heavier as well.
+        Residuals of a bounded response may have heavy tails, too, where trees are too small for it.
         """
         if not len(self._residuals) or self._tails[1] > HEAVY:
             return ""
@@ -144,16 +143,11 @@ class ConsistencyReport(TheoremReport):
         """What the data show: tails of residuals, leaf sizes, leaf diameters, predictors per split.
 
         ``tail index`` is Hill's estimate from the largest 5 % of the absolute residuals; ``tail p``
-        is the p-value of so large an index for normal residuals.
-
-        ``rows per leaf`` are the sizes of leaves.  A leaf's diameter is the diagonal of the
-        bounding box of its rows, divided by that of all rows; median and quantile are over rows
-        and trees.  Theory needs the diameter to shrink as trees grow with n.  For comparison,
-        ``… with a quarter of the leaves`` is the median diameter when trees had a quarter of their
-        leaves.
-
-        ``leaves without rows``, for honest fits only, is the share of leaves whose value comes from
-        a node above.
+        is the p-value of so large an index for normal residuals.  A leaf's diameter is the diagonal
+        of the bounding box of its rows, divided by that of all rows; median and quantile are over
+        rows and trees.  It must shrink as trees grow with n: compare ``… with a quarter of the
+        leaves``, the median when trees had a quarter of their leaves.  ``leaves without rows``, for
+        honest fits only, is the share of leaves whose value comes from a node above.
         """
         sizes = self.leaf_sizes
         counts = self.predictors_per_split
@@ -372,8 +366,7 @@ def _exact_rows(fit: Fit, used: list[ResolvedOptions]) -> float:
 def _short(grown: Fit) -> str:
     """Return why trees have far fewer leaves than t_n, in words; nothing if they do not.
 
-    Trees whose leaves are pure have all leaves that they can have.  If nothing limits their number,
-    trees of fewer than ln n leaves have too few.
+    Pure leaves are as many as there can be; without a limit, fewer than ln n leaves are too few.
     """
     control, forest = grown.control, grown.forest
     most, known = control.max_leaves, "t_n"

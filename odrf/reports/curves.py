@@ -312,10 +312,7 @@ class EffectCurve(EffectReport):
 
 
 def chosen_classes(classes: pd.Index | None, wanted: list[Any] | None) -> list[int]:
-    """Return the numbers of the classes to draw.
-
-    Raises `InputError`: there are no classes, or one of `wanted` is none of them.
-    """
+    """Return the numbers of the classes to draw; raise `InputError` if one is unknown."""
     if classes is None:
         if wanted is not None:
             raise InputError("classes= is for classes, but the response is a number: leave it out")
@@ -443,11 +440,7 @@ def partial_dependence(
     level: float,
     progress: bool,
 ) -> EffectCurve | EffectSurface:
-    """Return the mean prediction over the rows with one or two variables set to each point.
-
-    The arguments are those of `odrf.results.curves.CurveResults.partial`, as are the
-    errors.
-    """
+    """Return the mean prediction with one or two variables set to each point."""
     names = checked_variables(variables)
     checked_part("level", level)
     rows = raw_rows(fit, newdata)
@@ -502,10 +495,7 @@ def _without_errors(fit: AnyFit) -> str:
 
 
 def checked_variables(variables: Any) -> list[str]:
-    """Return one or two names of variables.
-
-    Raises `InputError`: they are not one or two different names.
-    """
+    """Return one or two different names of variables, or raise `InputError`."""
     names = list(variables) if is_list(variables) else [variables]
     if not 1 <= len(names) <= 2 or not all(isinstance(name, str) for name in names):
         raise InputError(f"variables={variables!r}: give the name of a variable, or a list of two")
@@ -517,10 +507,7 @@ def checked_variables(variables: Any) -> list[str]:
 def axes_of(
     fit: AnyFit, rows: RawRows, names: Sequence[str], values: Any, points: int | None
 ) -> list[VariablePoints]:
-    """Return the points of each of the variables; see `points_of`.
-
-    `values` are the points of one variable, or a mapping of names to points.
-    """
+    """Return the points of each variable; `values`: points, or a mapping of names to points."""
     if points is not None:
         checked_whole("points", points, 2, MOST_POINTS)
     size = points or (POINTS if len(names) == 1 else PAIR_POINTS)
@@ -558,10 +545,7 @@ def accumulated_effects(
     level: float,
     progress: bool,
 ) -> EffectCurve | EffectSurface:
-    """Return the accumulated local effects of one variable, or second-order ones of two.
-
-    The arguments are those of `odrf.results.curves.CurveResults.ale`, as are the errors.
-    """
+    """Return the accumulated local effects of one variable, or second-order ones of two."""
     names = checked_variables(variables)
     checked_part("level", level)
     size = ENDS if len(names) == 1 else PAIR_ENDS

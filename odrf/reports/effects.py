@@ -149,11 +149,7 @@ def tested(
     joint: bool,
     level: float,
 ) -> HypothesisTests:
-    """Return tests of hypotheses about estimates (M,); the arguments are those of `Effects`.
-
-    Raises `InputError` if a hypothesis cannot be read, or is about a ratio that is not finite; if
-    there are no standard errors.
-    """
+    """Return tests of hypotheses about estimates (M,); the arguments are those of `Effects`."""
     if estimates.uncertainty is None:
         raise InputError(
             "hypotheses need standard errors, which these estimates do not have; their summary() "
@@ -432,12 +428,7 @@ def effects_of(
     progress: bool,
     ratio: bool = False,
 ) -> Effects:
-    """Return the effects of the estimands; the other arguments are those of the results' methods.
-
-    Raises `InputError`: a column of `by` is one that estimands set to other values.  Warns with
-    `UserWarning`: the forest has too few trees for standard errors; or a variable is set to levels
-    that no training row has.
-    """
+    """Return the effects of the estimands, with what is to be known of their standard errors."""
     grouped = effects.grouped_rows(fit, newdata, by)
     twice = [name for name in grouped.labels if name in estimands[0].labels]
     if twice:

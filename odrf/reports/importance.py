@@ -165,10 +165,7 @@ def _keys(coefficients: pd.DataFrame) -> list[tuple[float, ...]]:
 
 
 def _in_words(theta: pd.Series) -> str:
-    """Return a direction as text: a sum, the largest terms first.
-
-    Coefficients that are all equal in size are not written.
-    """
+    """Return a direction as a sum, the largest terms first; equal coefficients are not written."""
     terms = theta[theta != 0].sort_values(key=np.abs, ascending=False, kind="stable")
     equal = bool((terms.abs() > 0.999 * terms.abs().max()).all())
     words = [
@@ -193,11 +190,7 @@ BY_THEIR_OWN_ROWS = (
 
 
 class MeasuredImportance(NamedTuple):
-    """The importances that a summary and a plot show first.
-
-    `table`: predictors with ``importance`` and ``share``, the largest first.  `measure`: what is
-    shared out, in words.  `notes`: what should be known of it.
-    """
+    """Importances that are shown first, what is shared out, and what should be known of it."""
 
     table: pd.DataFrame
     measure: str
@@ -219,10 +212,7 @@ def impurity_measured(fit: AnyFit) -> MeasuredImportance:
 
 
 def held_out_table(fit: AnyFit, progress: bool = False) -> pd.DataFrame | None:
-    """Return the held-out importance of each predictor and its share, the largest first.
-
-    None if there are too few rows to hold some out.
-    """
+    """Return the held-out importance of each predictor and its share; None of too few rows."""
     parts = held_out_trees(fit, progress)
     if parts is None:
         return None
@@ -253,10 +243,7 @@ def out_of_bag_table(fit: Fit, progress: bool = False) -> pd.DataFrame:
 
 
 def with_shares(fit: AnyFit, importance: NDArray[np.float64]) -> pd.DataFrame:
-    """Return importances (P,) with their shares of the sum of those above 0, the largest first.
-
-    Shares add up to 1.  Importances below 0, of rows that did not grow the trees, have the share 0.
-    """
+    """Return importances (P,), the largest first, with their shares of the sum of those above 0."""
     above = np.maximum(importance, 0.0)
     total = above.sum()
     share = above / total if total > 0 else np.zeros(len(importance))

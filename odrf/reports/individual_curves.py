@@ -160,10 +160,7 @@ def individual_curves(
     newdata: pd.DataFrame | None,
     progress: bool,
 ) -> IndividualCurves:
-    """Return the curves of some rows.
-
-    The arguments are those of `odrf.results.curves.CurveResults.ice`, as are the errors.
-    """
+    """Return the curves of some rows; the arguments are those of `ice` of the results."""
     if not isinstance(variable, str):
         raise InputError(f"variable={variable!r}: give the name of one variable")
     checked_whole("rows", rows, 1, MOST_ROWS)

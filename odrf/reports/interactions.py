@@ -140,11 +140,7 @@ def interactions_of(
     newdata: pd.DataFrame | None,
     progress: bool,
 ) -> Interactions:
-    """Return the interactions of variables of a fit.
-
-    The arguments are those of `odrf.results.curves.CurveResults.interactions`, as are
-    the errors.
-    """
+    """Return the interactions of variables of a fit; the arguments are those of the results."""
     chosen = _chosen(fit, names)
     checked_whole("rows", rows, 2, MOST_ROWS)
     checked_whole("permutations", permutations, 0, MOST_PERMUTATIONS)
@@ -176,11 +172,7 @@ def interactions_of(
 
 
 def _chosen(fit: AnyFit, names: Any) -> list[str]:
-    """Return the names of two or more variables, by default all.
-
-    Raises `InputError`: they are fewer, not different, or no predictor is computed from one of
-    them.
-    """
+    """Return two or more different variables, by default all, or raise `InputError`."""
     if names is not None and not is_list(names):
         raise InputError(f"variables={names!r}: give a list of two or more names")
     chosen = [*(variables(fit.design) if names is None else names)]

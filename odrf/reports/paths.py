@@ -117,10 +117,7 @@ class ErrorTable(TableReport):
         return dict(zip(words, map(self._in_words, self._kept), strict=True))
 
     def _some_rows(self, of_what: str, largest_first: bool = False) -> dict[str, pd.DataFrame]:
-        """Return under a heading about `SHOWN` rows in a geometric sequence, and those chosen.
-
-        More rows of small sizes are shown.
-        """
+        """Return about `SHOWN` rows, more of small sizes, and those chosen, under a heading."""
         step = -1 if largest_first else 1
         table = shown = self.table[::step]
         if len(table) > SHOWN:
@@ -291,10 +288,7 @@ def growth_path(
 ) -> GrowthPath:
     """Return the growth path of a fit.
 
-    `along`, `newdata`, `n_jobs`: as in `odrf.results.tree.ODTResults.growth_path`.  `evaluate`:
-    returns the test errors if there is no `newdata`; None if there is.  `by`: which rows `evaluate`
-    uses, in words.  `progress`: show a progress bar of the training rows.  Raises `InputError` if
-    an option is unknown or out of range, or there are no test rows.
+    `evaluate`: returns the test errors if there is no `newdata`.  `by`: of which rows.
     """
     checked_choice("along", along, ALONG)
     jobs = checked_jobs(n_jobs)
@@ -319,6 +313,7 @@ def growth_path(
     return GrowthPath(fit, grown, along, stages, train, test, by)
 
 
+@public
 class NestedPath(ErrorTable, Generic[Made]):
     """Base class of the pruning paths of trees and of forests."""
 
@@ -338,6 +333,28 @@ class NestedPath(ErrorTable, Generic[Made]):
         name = type(self).__name__
         warn_of_old(f"{name}.rule", f"{name}.pruning")
         return self.pruning
+
+    def best(self, rule: str = ONE_SE) -> Made:
+        """Return what the errors of rows held out, or out of bag, choose.
+
+        Parameters
+        ----------
+        rule : {"min", "1se"}, default "1se"
+            As in `row`.
+
+        Returns
+        -------
+        ODTResults or ODRFResults
+
+        Raises
+        ------
+        InputError
+            As in `row`.
+        """
+        return self._best(checked_choice("rule", rule, CHOICES))
+
+    def _best(self, rule: str) -> Made:
+        return self._made(self.row(rule))
 
     def _made(self, k: int) -> Made:
         """Return what is in row `k`; raise `InputError` if there is no such row."""
@@ -421,25 +438,6 @@ class PruningPath(NestedPath[Made]):
     def is_evaluated(self) -> bool:
         """Whether the subtrees were evaluated on held-out rows."""
         return self.subtrees.is_evaluated
-
-    def best(self, rule: str = ONE_SE) -> Made:
-        """Return the subtree chosen by the held-out errors.
-
-        Parameters
-        ----------
-        rule : {"min", "1se"}, default "1se"
-            As in `row`.
-
-        Returns
-        -------
-        ODTResults
-
-        Raises
-        ------
-        InputError
-            As in `row`.
-        """
-        return self.tree(self.row(rule))
 
     def tree(self, k: int) -> Made:
         """Return the subtree in row `k` of the table.
@@ -554,24 +552,8 @@ class ForestPath(NestedPath[Made]):
         """``"weakest_link"`` or ``"growth"``: which subtrees of each tree are candidates."""
         return self.sizes.rule
 
-    def best(self, rule: str = ONE_SE) -> Made:
-        """Return the forest pruned at the α chosen by the out-of-bag error.
-
-        Parameters
-        ----------
-        rule : {"min", "1se"}, default "1se"
-            As in `row`.
-
-        Returns
-        -------
-        ODRFResults
-
-        Raises
-        ------
-        InputError
-            If `rule` is unknown.
-        """
-        return self._prune(rule=checked_choice("rule", rule, CHOICES), path=self)
+    def _best(self, rule: str) -> Made:
+        return self._prune(rule=rule, path=self)
 
     def forest(self, k: int) -> Made:
         """Return the forest in row `k` of the table.

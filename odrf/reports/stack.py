@@ -52,10 +52,7 @@ def trials_table(fit: StackedFit) -> pd.DataFrame:
 
 
 def stacked_importance(fit: StackedFit, progress: bool = False) -> MeasuredImportance:
-    """Return the weighted mean of the shares of importance in models with trees.
-
-    If all of these have weight 0, it is the mean of them.
-    """
+    """Return the weighted mean of the shares of importance in models with trees."""
     importance = np.zeros(len(fit.design.predictors))
     notes: tuple[str, ...] = ()
     weights = {

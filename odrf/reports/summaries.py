@@ -102,10 +102,9 @@ def tree_summary(
     path: PruningPath[Any] | None,
     importance: MeasuredImportance,
 ) -> Summary:
-    """Return the summary of a tree: data, errors, options, sizes, importances.
+    """Return the summary of a tree, whose predictions of training rows are `fitted` (n, K).
 
-    `fitted` (n, K) are its predictions for the training rows; `path` is the pruning path that it
-    was chosen from, if any.
+    `path` is the pruning path that it was chosen from, if any.
     """
     confusion = {} if fit.kind == "regression" else {"training rows": confusion_table(fit, fitted)}
     scores = {**_tree_scores(fit, fitted), **held_out_scores(fit, path)}
@@ -115,10 +114,7 @@ def tree_summary(
 def forest_summary(
     fit: Fit, out_of_bag: OutOfBag | None, importance: MeasuredImportance
 ) -> Summary:
-    """Return the summary of a forest: data, out-of-bag error, options, sizes, importances.
-
-    `out_of_bag` is None if every tree uses all rows.
-    """
+    """Return the summary of a forest; `out_of_bag` is None if every tree uses all rows."""
     facts = {"Trees": str(fit.forest.n_trees), **_forest_scores(fit, out_of_bag)}
     confusion = {}
     evaluated = out_of_bag is not None and not np.isnan(out_of_bag.error_path[-1])
@@ -175,10 +171,7 @@ def growth_summary(
     confusion: dict[str, pd.DataFrame],
     importance: MeasuredImportance,
 ) -> Summary:
-    """Return the summary of grown trees under a name.
-
-    `scores` are facts in words; `confusion` are confusion matrices by the rows they are of.
-    """
+    """Return the summary of grown trees; `confusion`: matrices by the rows they are of."""
     facts = {**data_facts(fit), **_updates(fit), **scores, **_growth_facts(fit)}
     sections, notes = {}, []
     for rows, table in confusion.items():
@@ -425,7 +418,7 @@ def boosted_summary(
     out_of_bag: NDArray[np.float64] | None,
     importance: MeasuredImportance,
 ) -> Summary:
-    """Return the summary of boosted trees: data, losses, options, loss path, importances.
+    """Return the summary of boosted trees.
 
     `fitted` and `out_of_bag` (n, K) are predictions of the training rows by all runs, and by the
     runs that did not draw a row; the latter None for one run.
@@ -552,10 +545,7 @@ UNORDERED = "The planes treat ordered classes as unordered."
 def guided_summary(
     fit: GuidedFit, fitted: NDArray[np.float64], importance: MeasuredImportance
 ) -> Summary:
-    """Return the summary of a guided forest: data, training error, options, sizes, importances.
-
-    `fitted` (n, K) are its predictions for the training rows.
-    """
+    """Return the summary of a guided forest; `fitted` (n, K): predictions of the training rows."""
     control, guided = fit.control, fit.guided
     facts = {
         **data_facts(fit),

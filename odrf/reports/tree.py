@@ -24,10 +24,7 @@ from odrf.text.splits import SplitWriter, counted_as, node_of_terms, number, use
 
 
 def nodes_table(tree: Forest, design: Design, weight_unit: float) -> pd.DataFrame:
-    """Return one row for each node that rows can reach; `tree` is a forest of one tree.
-
-    `weight_unit` is what case weights were divided by.
-    """
+    """Return one row for each node of a tree; `weight_unit`: what case weights were divided by."""
     node = np.flatnonzero(tree.depth() >= 0)
     table = node_columns(tree, node, weight_unit)
     value = tree.value[node]
@@ -59,10 +56,7 @@ def node_columns(tree: Forest, node: NDArray[np.int64], weight_unit: float) -> d
 
 
 def splits_table(tree: Forest, design: Design) -> pd.DataFrame:
-    """Return one row for each coefficient of the splits; `tree` is a forest of one tree.
-
-    If predictors have empty cells, the column `fill` says what those count as.
-    """
+    """Return one row for each coefficient; of empty cells, `fill` says what those count as."""
     user = user_splits(tree, design)
     node = node_of_terms(tree)
     at = np.flatnonzero(tree.is_split()[node] & (user.coef != 0) & ~user.told)
@@ -202,11 +196,7 @@ MOST_ROWS, MOST_TERMS = 30, 3
 
 
 def surrogates_table(tree: Forest, design: Design, max_terms: int | None = None) -> pd.DataFrame:
-    """Return one row for each surrogate of the splits that rows can reach, best first at each node.
-
-    `tree` is a forest of one tree.  Splits are written as the condition to go left.  Raises
-    `InputError`: the tree has no surrogates.
-    """
+    """Return one row for each surrogate of reached splits, best first at each node."""
     surrogates = tree.surrogates
     if surrogates is None:
         raise InputError(
@@ -233,10 +223,7 @@ def surrogates_table(tree: Forest, design: Design, max_terms: int | None = None)
 
 
 def surrogates_section(tree: Forest, design: Design) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """Return the table for a summary under its heading, and a note if it is not the whole table.
-
-    Both are empty if the tree has no surrogates.  A split is written once, before its surrogates.
-    """
+    """Return the table for a summary under its heading, and a note if it is not the whole table."""
     if tree.surrogates is None or not len(tree.surrogates.agree):
         return {}, []
     table = surrogates_table(tree, design, max_terms=MOST_TERMS)

@@ -101,10 +101,7 @@ def summary_as_text(
 
 
 def aligned_facts(facts: Sequence[tuple[str, str]], width: int) -> list[str]:
-    """Return facts below each other; long values are broken into lines of at most `width`.
-
-    Labels have at most half the width.
-    """
+    """Return facts below each other in lines of at most `width`, labels in half of it."""
     labels = shortened_names([label for label, _ in facts], width // 2)
     widest = max(map(len, labels), default=0)
     lines = []
@@ -116,10 +113,7 @@ def aligned_facts(facts: Sequence[tuple[str, str]], width: int) -> list[str]:
 
 
 def table_blocks(table: pd.DataFrame, most_lines: int = MOST_LINES) -> list[list[str]]:
-    """Return a table as lines, in as many blocks of columns as the width needs.
-
-    A cell has at most `most_lines` lines.
-    """
+    """Return a table as lines, in as many blocks of columns as the width needs."""
     labels = shortened_names(labels_of(table), MOST_LABEL)
     columns = [_Words("", ["", *labels], "<", max(map(len, labels), default=0))]
     texts = text_columns(table)
@@ -450,10 +444,7 @@ def card_facts(facts: Mapping[str, str]) -> list[str]:
 
 
 def card_as_text(title: str, facts: list[str], table: pd.DataFrame | None, left_out: int) -> str:
-    """Return a card as text: its title, facts as lines, a table.
-
-    Of the rows that are left out of the table, there is only the number, `left_out`.
-    """
+    """Return a card as text: its title, facts as lines, a table, the number of rows `left_out`."""
     lines = [shortened(title, MAX_WIDTH), *facts]
     if table is None:
         return "\n".join(lines)

@@ -185,11 +185,7 @@ class Summary:
         return layouts.summary_as_html(*self._parts)
 
     def as_latex(self) -> str:
-        """Return the summary as one LaTeX table environment.
-
-        It compiles with pdflatex and the package booktabs.  Characters that pdflatex lacks are
-        written by their number, such as U+4E2D.
-        """
+        """Return the summary as one LaTeX table environment, for pdflatex with booktabs."""
         return layouts.summary_as_latex(*self._parts)
 
     def __str__(self) -> str:

@@ -113,11 +113,9 @@ class SurvivalBands(Report):
         return {"conf_low": low, "conf_high": high, "band_low": band_low, "band_high": band_high}
 
     def _limits(self, wider: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-        """Return the ends (m, G) of intervals that are so many times wider (m,), for survival.
+        """Return the ends (m, G) of intervals (m,) times wider, of survival or 1 - incidence.
 
-        An incidence is taken as 1 minus it: with one cause, this is survival.  That all trees agree
-        does not make the estimate certain: then nothing is known of this time alone, but for time
-        0.
+        That all trees agree does not make the estimate certain: then nothing is known of this time.
         """
         variance = (self.std_error * wider[:, None]) ** 2
         survival = self.estimate if self.cause is None else 1 - self.estimate
@@ -234,9 +232,7 @@ def bands_of(
 ) -> SurvivalBands:
     """Return the curves of rows with their bands.
 
-    `unseen` (B, n): the trees that predict each row; None: all.  `times`, `cause`, `level`,
-    `progress`: as in `odrf.results.survival.estimand.CurveEstimates.bands`, as are errors and
-    warnings.
+    `unseen` (B, n): the trees that predict each row; None: all.
     """
     fit = cast(SurvivalFit, rows.fit)
     level = checked_part("level", level)

@@ -122,10 +122,7 @@ class SurvivalCurves(TableReport):
 
 
 def times_reaching(incidence: pd.DataFrame, shares: Sequence[float]) -> pd.DataFrame:
-    """Return the times by which incidences reach some shares; inf if it is never.
-
-    `incidence` has a row for each curve and all event times as columns.
-    """
+    """Return the times by which incidences reach some shares; inf if it is never."""
     values, times, reached_by = incidence.to_numpy(), incidence.columns.to_numpy(), {}
     for share in shares:
         reached = values >= share - ROUNDING
@@ -143,10 +140,7 @@ def times_reaching(incidence: pd.DataFrame, shares: Sequence[float]) -> pd.DataF
 def drawn_risk_groups(
     evaluated: EvaluatedPredictions, ax: Axes | None, cause: str | None = None
 ) -> Axes:
-    """Draw the validation rows in groups of similar risk, predicted and observed.
-
-    A `cause` is the one that they evaluate.
-    """
+    """Draw the validation rows in groups of similar risk, predicted and observed."""
     rows = evaluated.rows
     times = rows.grid(rows.last_time())
     groups = groups_by_risk(rows, evaluated.risk)

@@ -45,12 +45,10 @@ def estimates_table(
     groups: NDArray[np.int64] | None,
     source: str,
 ) -> pd.DataFrame:
-    """Return estimates with their intervals, one row each.
+    """Return estimates with their intervals, one row each; `source`: the name of the index.
 
     Errors of 0 are blank, with the intervals: no row has an influence, as with a single event,
-    which does not make the estimate certain.  `level`: nominal coverage of the intervals.  `groups`
-    (n,): groups of rows that are independent; None: the rows are.  `source`: which rows they are
-    of: the name of the index.
+    which does not make the estimate certain.  `groups` (n,): rows that are not independent.
     """
     lines = {
         name: (
@@ -97,8 +95,7 @@ def survival_summary(
 ) -> Summary:
     """Return the summary: data, options, sizes, scores, importances.
 
-    `evaluated` are the predictions for the training rows, all causes as one, None if none of them
-    has an event; `of_causes` are those of each of several causes.
+    `evaluated`: all causes as one; None if no row that evaluates has an event.
     """
     trees = {"Trees": str(fit.forest.n_trees)} if fit.forest.n_trees > 1 else {}
     facts = {**trees, **_lifetimes(fit)}
@@ -225,29 +222,20 @@ LEGEND = "node) split  n, {events}, {curve}, hazard relative to that of all rows
 
 
 def hazards_of(fit: SurvivalFit) -> NodeHazards:
-    """Return the hazards of the nodes of a tree.
-
-    Raises `InputError`: the fit is a forest.
-    """
+    """Return the hazards of the nodes of a tree; raise `InputError` for a forest."""
     if fit.hazards is None:
         raise InputError("a forest has no hazards of nodes: use a tree of odt()")
     return fit.hazards
 
 
 def counted_by_cause(fit: SurvivalFit) -> dict[str, NDArray[np.float64]]:
-    """Return the number of events (m,) of each cause in the nodes of a tree; none of one cause.
-
-    Files of earlier versions do not have them.
-    """
+    """Return the events (m,) of each of several causes in nodes, unless the file is too old."""
     counted = hazards_of(fit).events_of_cause * fit.data.weight_unit
     return dict(zip(fit.design.response.causes, counted.T, strict=False))
 
 
 def median_times(fit: SurvivalFit) -> NDArray[np.float64]:
-    """Return the median time (m,) to the event in each node of a tree; inf if it is not reached.
-
-    Of a tree about one cause, to an event of this cause, by its incidence.
-    """
+    """Return the median time (m,) to the event, or the cause, in each node; inf if never."""
     if fit.control.cause is None:
         return quantile_at(fit.curves, fit.event_times, 0.5)
     return time_of_incidence(fit.curves, _cause_of(fit), fit.event_times, 0.5)
@@ -336,10 +324,7 @@ def survival_tree_summary(
     of_causes: Mapping[str, validation.EvaluatedPredictions],
     path: PruningPath[Any] | None,
 ) -> Summary:
-    """Return the summary of a tree; `path` is the pruning path that it was chosen from, if any.
-
-    `evaluated` and `of_causes` are those of `survival_summary`.
-    """
+    """Return the summary of a tree; `path` is the pruning path that it was chosen from, if any."""
     summary = survival_summary(fit, evaluated, of_causes, deviance_measured(fit))
     facts = {**summary.facts, **_training(fit), **summaries.held_out_scores(fit, path)}
     leaves = _leaves(fit)
@@ -397,10 +382,7 @@ def boosted_survival_summary(
     evaluated: validation.EvaluatedPredictions | None,
     importance: MeasuredImportance,
 ) -> Summary:
-    """Return the summary: data, options, scores, loss path, importances.
-
-    `evaluated` are the validation rows; None if none of them has an event.
-    """
+    """Return the summary; `evaluated` are the validation rows, None if none has an event."""
     facts = {
         **summaries.data_facts(fit),
         **_boosted_events(fit),
