@@ -52,7 +52,7 @@ def plot_consistency(
 def _draw_ratios(ax: Axes, n: int, ratios: Mapping[str, tuple[float, ...]]) -> None:
     style.title(ax, "Must go to 0 as n grows")
     if not ratios:
-        _note(ax, "no option is a rule in n")
+        style.words_only(ax, "no option is a rule in n")
         return
     for (name, values), colour in zip(ratios.items(), COLOURS, strict=False):
         rows = n * 10.0 ** np.arange(len(values))
@@ -67,7 +67,7 @@ def _draw_ratios(ax: Axes, n: int, ratios: Mapping[str, tuple[float, ...]]) -> N
 def _draw_tails(ax: Axes, tails: NDArray[np.float64] | None) -> None:
     style.title(ax, "Tails of the residuals")
     if tails is None:
-        _note(ax, "no residuals of a numeric response")
+        style.words_only(ax, "no residuals of a numeric response")
         return
     expected = ndtri((np.arange(len(tails)) + 0.5) / len(tails))
     ax.plot(expected, expected, color=style.MUTED, linewidth=1)
@@ -93,7 +93,7 @@ def _draw_sizes(ax: Axes, leaf_sizes: NDArray[np.int64]) -> None:
 def _draw_predictors(ax: Axes, per_split: NDArray[np.int64]) -> None:
     style.title(ax, "Predictors that a split combines")
     if not per_split.sum():
-        _note(ax, "no splits")
+        style.words_only(ax, "no splits")
         return
     shown, note = per_split[:MOST_PREDICTORS].astype(float), ""
     if len(per_split) > MOST_PREDICTORS:
@@ -104,11 +104,6 @@ def _draw_predictors(ax: Axes, per_split: NDArray[np.int64]) -> None:
     ax.set_ylabel("share of splits")
     style.whole_numbers(ax)
     style.plain(ax, "y")
-
-
-def _note(ax: Axes, words: str) -> None:
-    ax.text(0.5, 0.5, words, ha="center", va="center", color=style.MUTED, transform=ax.transAxes)
-    ax.set_axis_off()
 
 
 # Out-of-bag error against the number of trees.

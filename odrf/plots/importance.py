@@ -190,7 +190,7 @@ def plot_projections(coefficients: pd.DataFrame, share: pd.Series, ax: Axes | No
     p, k = coefficients.shape
     ax = style.named_panel(ax, p, NAMES + CELL * k)
     if not p:
-        return _without_splits(ax)
+        return style.words_only(ax, "no splits")
     image = ax.imshow(
         coefficients.to_numpy()[::-1],
         cmap=SIGNED, vmin=-1, vmax=1, aspect="auto", origin="lower",
@@ -213,12 +213,4 @@ def plot_projections(coefficients: pd.DataFrame, share: pd.Series, ax: Axes | No
     ax.spines[:].set_visible(False)
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.8)
     style.label_y(bar.ax, "coefficient (columns scaled to [0,\u00a01])")
-    return ax
-
-
-def _without_splits(ax: Axes) -> Axes:
-    ax.text(
-        0.5, 0.5, "no splits", ha="center", va="center", color=style.MUTED, transform=ax.transAxes
-    )
-    ax.set_axis_off()
     return ax

@@ -220,6 +220,13 @@ def finish(ax: Axes, x: str, y: str, heading: str = "") -> None:
     plain(ax, "y")
 
 
+def words_only(ax: Axes, words: str) -> Axes:
+    """Write words in place of a plot."""
+    ax.text(0.5, 0.5, words, ha="center", va="center", color=MUTED, transform=ax.transAxes)
+    ax.set_axis_off()
+    return ax
+
+
 def unit_square(ax: Axes, diagonal: bool = True) -> None:
     """Let both axes go from 0 to 1, with a dashed line where they are equal."""
     if diagonal:

@@ -313,6 +313,7 @@ def properties_of(fit: Fit) -> FitProperties:
         kind.mixture.single_columns(len(fit.design.columns), kind.subset_size) for kind in used
     ]
     short = "" if cut or control.honest or control.max_depth is not None else _short(measured)
+    criteria = {kind.criterion for kind in used}
     return FitProperties(
         forest=fit.forest.n_trees > 1,
         classes=fit.kind == "classification",
@@ -335,7 +336,7 @@ def properties_of(fit: Fit) -> FitProperties:
         scale=IN_WORDS.get(control.split_scale, ""),
         n_classes=control.settings.n_classes if fit.kind == "classification" else 0,
         penalty=control.penalty or "",
-        criterion=_criterion({kind.criterion for kind in used}),
+        criterion="" if criteria & COVERED else min(criteria),
         random_cuts=_random_cuts(fit),
         stopped=_stopped(control, alpha is not None),
         cut=cut,
@@ -385,11 +386,6 @@ def _random_cuts(fit: Fit) -> float:
         return float(fit.control.n_thresholds != ALL)
     random = np.array([kind.n_thresholds != ALL for kind in fit.kinds.values()])
     return float(random[fit.blend.of_tree].mean())
-
-
-def _criterion(criteria: set[str]) -> str:
-    """Return the criterion of all trees, in words of options; nothing if some are covered."""
-    return "" if criteria & COVERED else min(criteria)
 
 
 def _stopped(control: ResolvedOptions, pruned: bool) -> tuple[str, ...]:

@@ -470,7 +470,7 @@ def effect_report(
     probabilities: bool = False,
 ) -> EffectCurve | EffectSurface:
     """Return the report of an estimate (G, K) on the points of one variable, or (G·H, K) of two."""
-    response = fit.design.response
+    response, why = fit.design.response, why_no_errors(fit)
     known: dict[str, Any] = {
         "title": title,
         "axes": tuple(axes),
@@ -479,7 +479,7 @@ def effect_report(
         "classes": response.classes,
         "spreads": spreads,
         "level": level,
-        "note": _without_errors(fit),
+        "note": f"No standard errors: {why}." if why else "",
         "probabilities": probabilities,
         "seed": fit.control.seed,
     }
@@ -487,11 +487,6 @@ def effect_report(
         return EffectCurve(estimate=estimate, **known)
     shape = (*(len(axis.values) for axis in axes), -1)
     return EffectSurface(estimate=estimate.reshape(shape), **known)
-
-
-def _without_errors(fit: AnyFit) -> str:
-    why = why_no_errors(fit)
-    return f"No standard errors: {why}." if why else ""
 
 
 def checked_variables(variables: Any) -> list[str]:

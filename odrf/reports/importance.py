@@ -453,7 +453,7 @@ class StrengthCorrelation(TableReport):
             return
         fits: dict[str | int, Fit] = {fit.control.subset_size: fit}
         for size in progress_bar(subset_sizes, unit="forest", progress=progress):
-            fits[size] = _with_subsets_of(fit, size)
+            fits[size] = grow_fit("", fit.design, fit.data, fit.request.giving(subset_size=size))
         table = pd.DataFrame(
             [_strengths(forest, [n_trees])[0] for forest in fits.values()], columns=names
         ).drop(columns="trees")
@@ -510,10 +510,6 @@ class StrengthCorrelation(TableReport):
 
     def _card(self) -> Card:
         return Card(f"Strength and correlation by {self.by}", table=self.table, kept=())
-
-
-def _with_subsets_of(fit: Fit, size: int) -> Fit:
-    return grow_fit("", fit.design, fit.data, fit.request.giving(subset_size=size))
 
 
 def _strengths(fit: Fit, sizes: list[int]) -> list[Strength]:

@@ -138,12 +138,3 @@ def stacked_card(fit: StackedFit, scores: dict[str, str]) -> Card:
     """Return a short description of a stack."""
     title = f"Weighted mean of {quantity(len(fit.parts), 'model')}"
     return summaries.fit_card(title, fit, scores, table=parts_table(fit))
-
-
-def error_scores(error: float, r_squared: float | None) -> dict[str, str]:
-    """Return the out-of-bag error in words."""
-    if np.isnan(error):
-        return {"OOB error": summaries.NOT_JUDGED}
-    if r_squared is None:
-        return {"OOB error rate": number(error)}
-    return {"OOB MSE": number(error), "OOB R²": f"{r_squared:.3f}"}

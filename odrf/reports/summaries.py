@@ -216,16 +216,24 @@ def held_out_scores(fit: Fit, path: PruningPath[Any] | None) -> dict[str, str]:
     return {f"Held-out {error}": words, **of_root}
 
 
+def error_scores(error: float, r_squared: float | None) -> dict[str, str]:
+    """Return the out-of-bag error in words; `r_squared`: None for classes."""
+    if np.isnan(error):
+        return {"OOB error": NOT_JUDGED}
+    if r_squared is None:
+        return {"OOB error rate": number(error)}
+    return {"OOB MSE": number(error), "OOB R²": f"{r_squared:.3f}"}
+
+
 def _forest_scores(fit: Fit, out_of_bag: OutOfBag | None) -> dict[str, str]:
     if out_of_bag is None:
         why = 'resample="none"' if fit.control.resample == "none" else "every tree draws all rows"
         return {"OOB error": f"unknown ({why})"}
     error = float(out_of_bag.error_path[-1])
-    if np.isnan(error):
-        return {"OOB error": NOT_JUDGED}
-    if fit.kind == "classification":
-        return {"OOB error rate": number(error), **_rank_score(fit, out_of_bag.value, "OOB")}
-    return {"OOB MSE": number(error), "OOB R²": f"{r_squared(fit, error):.3f}"}
+    classes = fit.kind == "classification"
+    scores = error_scores(error, None if classes or np.isnan(error) else r_squared(fit, error))
+    ranks = classes and not np.isnan(error)
+    return scores | (_rank_score(fit, out_of_bag.value, "OOB") if ranks else {})
 
 
 def _rank_score(fit: Fit, value: NDArray[np.float64], rows: str) -> dict[str, str]:
@@ -303,6 +311,7 @@ def predictors_in_words(fit: AnyFit) -> str:
 def _growth_facts(fit: Fit) -> dict[str, str]:
     control, forest, cuts = fit.control, fit.forest, fit.control.n_thresholds
     depth, leaves = forest.depth(), forest.leaves()
+    most, t_n = control.max_leaves, rule_in_words(control.max_leaves_rule, fit.data.n_rows)
     groups = None if fit.data.structure is None else fit.data.structure.groups
     facts = {
         "Criterion": _by_kind(fit, lambda kind: kind.criterion.replace("_", " ")),
@@ -317,7 +326,7 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
         **subset_size(control),
         "Tried per node": _by_kind(fit, tried),
         **({} if fit.kinds or cuts == ALL else {"Thresholds": f"{cuts} at random"}),
-        "Max. leaves t_n": _leaf_limit(control, fit.data.n_rows),
+        "Max. leaves t_n": "no limit" if most is None else f"{most} ({t_n})",
         "Max. depth": "no limit" if control.max_depth is None else str(control.max_depth),
         "Min. leaf": _by_kind(fit, partial(_min_leaf, rows_a_subject(fit.data))),
         "Leaves": mean_and_range(leaves),
@@ -363,12 +372,6 @@ def _cut_by(fit: Fit) -> str:
         words = "" if alpha is not None and "(alpha=" in called[0] else f"by {called[0]}"
     words = words if alpha is None else f"alpha = {alpha:.4g} {words}".strip()
     return f"{words}, " if words else ""
-
-
-def _leaf_limit(control: ResolvedOptions, n: int) -> str:
-    if control.max_leaves is None:
-        return "no limit"
-    return f"{control.max_leaves} ({rule_in_words(control.max_leaves_rule, n)})"
 
 
 def _by_kind(fit: Fit, fact: Callable[[ResolvedOptions], str]) -> str:

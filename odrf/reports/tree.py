@@ -214,7 +214,10 @@ def surrogates_table(tree: Forest, design: Design, max_terms: int | None = None)
         {
             "node": node[reached],
             "split": [words[i] for i in node[reached].tolist()],
-            "surrogate": [_to_left(of_surrogates, surrogates.flipped, s) for s in reached.tolist()],
+            "surrogate": [
+                split.to_right if surrogates.flipped[s] else split.to_left
+                for s, split in ((s, of_surrogates.split(s)) for s in reached.tolist())
+            ],
             "agree": surrogates.agree[reached],
             "adj": surrogates.adj[reached],
             "n_split": surrogates.n_split[reached],
@@ -245,8 +248,3 @@ def _as_splits(tree: Forest, splits: SurrogateSplits) -> Forest:
         index=splits.column,
         coef=splits.coef,
     )
-
-
-def _to_left(writer: SplitWriter, flipped: NDArray[np.bool_], s: int) -> str:
-    split = writer.split(s)
-    return split.to_right if flipped[s] else split.to_left
