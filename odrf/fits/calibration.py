@@ -22,6 +22,8 @@ from odrf.statistics.calibration import (
     recalibration_map,
 )
 
+Floats = NDArray[np.float64]
+
 # One map for each class, or one for all.
 Maps = tuple[Steps | LogOdds, ...] | tuple[Power]
 
@@ -30,29 +32,22 @@ FOLDS = 5
 
 @dataclass(frozen=True, eq=False)
 class Recalibration:
-    """A fit of K classes, and maps that calibrate its probabilities.
-
-    `before`, `after` (K,): rows.
-    """
+    """A fit of K classes, maps that calibrate it, and Brier scores (K,) `before` and `after`."""
 
     fit: Fit | GuidedFit | BoostedFit | StackedFit
     method: str
     maps: Maps
-    before: NDArray[np.float64]
-    after: NDArray[np.float64]
+    before: Floats
+    after: Floats
     rows: str
 
-    def calibrated(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+    def calibrated(self, p: Floats) -> Floats:
         """Return calibrated probabilities (n, K) for those of the fit, p (n, K)."""
         return _mapped(p, self.maps)
 
 
 def recalibration(fit: AnyFit, rows: EvaluatedRows, method: str) -> Recalibration:
-    """Return the maps of a fit of K classes, learned from validation rows.
-
-    They are rows that the fit has not learned from, as it predicts them. `method` is "power",
-    "isotonic", "platt" or "beta".  Raises `InputError` if there are too few rows.
-    """
+    """Return the maps of a fit of K classes, learned from rows that it has not learned from."""
     maps = _maps(rows, method, np.ones(len(rows.code), dtype=np.bool_))
     indicators = rows.code[:, None] == np.arange(len(rows.classes))
     before, after = (
@@ -80,7 +75,7 @@ def _maps(rows: EvaluatedRows, method: str, used: NDArray[np.bool_]) -> Maps:
     )
 
 
-def _mapped(p: NDArray[np.float64], maps: Maps) -> NDArray[np.float64]:
+def _mapped(p: Floats, maps: Maps) -> Floats:
     """Return calibrated probabilities (n, K); those of several classes are made to add up to 1."""
     first = maps[0]
     if isinstance(first, Power):
@@ -93,7 +88,7 @@ def _mapped(p: NDArray[np.float64], maps: Maps) -> NDArray[np.float64]:
     return np.where(total > 0, each / np.where(total > 0, total, 1.0), p)
 
 
-def _cross_fitted(rows: EvaluatedRows, method: str, seed: int) -> NDArray[np.float64]:
+def _cross_fitted(rows: EvaluatedRows, method: str, seed: int) -> Floats:
     """Return for each row (n, K) the calibrated probabilities by maps learned on other rows."""
     fold = np.random.default_rng(seed).permutation(len(rows.code)) % FOLDS
     if rows.groups is not None:

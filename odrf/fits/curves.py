@@ -17,7 +17,7 @@ from odrf.engine.factors import Matrix, layout_of, stored, with_rows
 from odrf.engine.partial_dependence import BlockCurves, OtherValues, curves_by_block
 from odrf.engine.running import row_blocks
 from odrf.errors import InputError
-from odrf.fits.effects import averages, set_to, trees_vary
+from odrf.fits.effects import averages, kinds_of_trees, set_to, trees_vary
 from odrf.fits.estimands import require_exact, warn_of_values_beyond
 from odrf.fits.fit import (
     AnyFit,
@@ -46,11 +46,10 @@ from odrf.statistics.curves import (
     similarity_order,
 )
 from odrf.statistics.effects import functional_covariance
-from odrf.statistics.jackknife import degrees_of_freedom, distinguishes_rows
+from odrf.statistics.jackknife import degrees_of_freedom
 
-# ------------------------------------------------------------------------------------------------
-# The points of a variable at which predictions are averaged.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 # Points lie between these quantiles: beyond them there are too few rows.
 ENDS = (0.01, 0.99)
@@ -63,11 +62,9 @@ def points_of(
 ) -> VariablePoints:
     """Return the points of a variable: the `values` given, or chosen ones.
 
-    A variable of numbers with at most `points` values has all of them, others equally spaced ones
-    between their 1 % and 99 % quantiles.  Raises `InputError` if no predictor is computed from the
-    variable, if it has no value or holds neither numbers nor labels, or whole numbers that floats
-    do not tell apart, or if `values` are missing or of another kind.  Warns of `values` beyond the
-    training rows.
+    All of at most `points` numbers, else equally spaced ones between their 1 % and 99 % quantiles.
+    Raises `InputError` for a variable without a curve, or `values` of another kind; warns of values
+    beyond the training rows.
     """
     touched(fit.design, name)
     column = with_levels(fit.design, rows.frame[[name]])[name]
@@ -81,10 +78,10 @@ def points_of(
         raise InputError(f"{name!r} is empty in all rows: give other rows as newdata=")
     if numeric:
         require_exact(name, column)
-        found = _of_numbers(name, column, points, values)
+        axis = _of_numbers(name, column, points, values)
         if values is not None:
-            warn_of_values_beyond(fit, {name: found.values.tolist()})
-        return found
+            warn_of_values_beyond(fit, {name: axis.values.tolist()})
+        return axis
     return _of_levels(name, column, values)
 
 
@@ -115,20 +112,16 @@ def _of_numbers(
 
 def _of_levels(name: str, column: pd.Series, values: Sequence[Any] | None) -> VariablePoints:
     if isinstance(column.dtype, pd.CategoricalDtype):
-        found = column.cat.remove_unused_categories().cat.categories
+        levels = column.cat.remove_unused_categories().cat.categories
     else:
-        found = pd.Index(column.dropna().astype(object).unique()).sort_values()
-    known = pd.Index(found.astype(object))
+        levels = pd.Index(column.dropna().astype(object).unique()).sort_values()
+    known = pd.Index(levels.astype(object))
     chosen = known if values is None else pd.Index(list(values), dtype=object)
     if len(chosen) == 0 or chosen.isna().any() or not chosen.is_unique:
         raise InputError(f"values= of {name!r}: give one level or more, each once")
     at = chosen.get_indexer(pd.Index(column.astype(object))).astype(np.float64)
     return VariablePoints(name, chosen.to_numpy(), False, np.where(at < 0, np.nan, at))
 
-
-# ------------------------------------------------------------------------------------------------
-# Predictions of rows at points where some of their variables have other values.
-# ------------------------------------------------------------------------------------------------
 
 # Rows at points of a stack that are predicted together.
 TOGETHER = 2**14
@@ -137,15 +130,15 @@ DECIMALS = 12
 
 
 class CurveBlock(NamedTuple):
-    """The predictions of a block of m rows at G points.
+    """The predictions (m, G, K) of a block of m rows at G points.
 
-    `predicted` (m, G, K).  `of_trees` (B, G, K): boosted trees these are steps of scores, of guided
-    forests votes; for a stack B is 0.
+    `of_trees` (B, G, K) are steps of scores of boosted trees, votes of guided ones; B is 0 of a
+    stack.
     """
 
     rows: slice
-    predicted: NDArray[np.float64]
-    of_trees: NDArray[np.float64]
+    predicted: Floats
+    of_trees: Floats
 
 
 def curves_of_rows(
@@ -154,17 +147,13 @@ def curves_of_rows(
     points: Mapping[str, Any],
     advance: Callable[[int], object] = lambda n: None,
 ) -> Iterator[CurveBlock]:
-    """Yield the predictions of blocks of rows, in their order.
-
-    `points` are for each variable its value at each of G points. `advance` is called with the
-    number of rows that are done.
-    """
+    """Yield the predictions of blocks of rows at G points, each the values of some variables."""
     if isinstance(fit, StackedFit):
         yield from _curves_of_stack(fit, rows, points, advance)
         return
     values = _values_at(fit, rows, points)
     # cells of these variables that are missing in new rows need no imputation
-    first = {name: _first(of_points) for name, of_points in points.items()}
+    first = {name: _at(of_points, 0) for name, of_points in points.items()}
     X = with_values(fit.design, rows.frame, rows.X, first)
     reading, X, other = _read(fit, X, points, values)
     outputs = reading.control.n_outputs if isinstance(reading, BoostedFit) else 1
@@ -186,7 +175,12 @@ def _curves_of_stack(
         )
         which += block.start
         frame = rows.frame.iloc[which].reset_index(drop=True)
-        values = {name: _all_at(of_points, point) for name, of_points in points.items()}
+        values = {
+            name: of_points.iloc[point].reset_index(drop=True)
+            if isinstance(of_points, pd.Series)
+            else np.asarray(of_points)[point]
+            for name, of_points in points.items()
+        }
         X = with_values(fit.design, frame, with_rows(rows.X, which), values)
         predicted = expected_response(fit, X)
         K = predicted.shape[1]
@@ -199,8 +193,7 @@ def _read(
 ) -> tuple[AnyFit, Matrix, OtherValues]:
     """Return the fit and the matrix for reading rows X (p, n) at all points, and values at these.
 
-    Cells of the `values` of `_values_at` may be missing at some points: levels that no training row
-    has are, and products with missing cells of other variables.
+    Cells may be missing at some: unseen levels, products with missing cells of other variables.
     """
     columns, p = _columns(fit, X, points), len(X)
     at = np.flatnonzero(np.isnan(values).any(axis=(0, 2)))
@@ -208,22 +201,18 @@ def _read(
     reading, X = reading_empty_cells(fit, X, empty)
     if not len(at):
         return reading, X, OtherValues(_places(X, columns), values)
-    holes = np.isnan(values[:, at])
+    missing = np.isnan(values[:, at])
     if isinstance(fit, StreamedFit) and fit.fills is not None:
         fills = fit.fills[columns[at]].astype(np.float32)[:, np.newaxis]
-        values[:, at] = np.where(holes, fills, values[:, at])
+        values[:, at] = np.where(missing, fills, values[:, at])
         return reading, X, OtherValues(_places(X, columns), values)
     marks = p + np.searchsorted(empty, columns[at])
-    values = np.concatenate([np.nan_to_num(values, nan=0.0), holes], axis=1, dtype=np.float32)
+    values = np.concatenate([np.nan_to_num(values, nan=0.0), missing], axis=1, dtype=np.float32)
     return reading, X, OtherValues(_places(X, np.concatenate([columns, marks])), values)
 
 
 def _values_at(fit: AnyFit, rows: RawRows, points: Mapping[str, Any]) -> NDArray[np.float32]:
-    """Return the values of the changed columns at each point: (1, T, G), or (n, T, G) for products.
-
-    A predictor that is computed from one of the variables and from others as well has different
-    values in each row.  NaN for missing cells.
-    """
+    """Return the changed columns at each point: (1, T, G), or (n, T, G) for products."""
     design, G = fit.design, len(next(iter(points.values())))
     which = touched(design, *points)
     used = {
@@ -250,29 +239,19 @@ def _at(values: Any, point: int) -> Any:
     return values.iloc[point] if isinstance(values, pd.Series) else values[point]
 
 
-def _all_at(values: Any, point: NDArray[np.int64]) -> Any:
-    if isinstance(values, pd.Series):
-        return values.iloc[point].reset_index(drop=True)
-    return np.asarray(values)[point]
-
-
-def _first(values: Any) -> Any:
-    return _at(values, 0)
-
-
-def _columns(fit: AnyFit, X: Matrix, names: Mapping[str, Any]) -> NDArray[np.int64]:
+def _columns(fit: AnyFit, X: Matrix, names: Mapping[str, Any]) -> Integers:
     """Return the columns that the variables change; of a factor that is stored as codes, one."""
     columns = fit.design.recipe.columns_of(touched(fit.design, *names))
     return columns[np.sort(np.unique(_places(X, columns), return_index=True)[1])]
 
 
-def _places(X: Matrix, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+def _places(X: Matrix, columns: Integers) -> Integers:
     """Return the rows of the stored array that hold these columns."""
     layout = layout_of(X)
     return columns if layout is None else layout.place[columns].astype(np.int64)
 
 
-def _predicted(fit: AnyFit, block: BlockCurves, offset: NDArray[np.float64]) -> NDArray[np.float64]:
+def _predicted(fit: AnyFit, block: BlockCurves, offset: Floats) -> Floats:
     """Return the predictions (m, G, K) from the sums of the trees."""
     sums = block.of_rows
     if isinstance(fit, BoostedFit):
@@ -289,30 +268,19 @@ def _predicted(fit: AnyFit, block: BlockCurves, offset: NDArray[np.float64]) -> 
     return np.round(means, DECIMALS)
 
 
-# ------------------------------------------------------------------------------------------------
 # The mean of the predictions over rows at each point, and its covariance over training samples.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class MeanCurve:
-    """Mean predictions at G points: `mean` (G, K), with K = 1 for a regression.
+    """Mean predictions (G, K) at G points, and those of the trees (B, G, K) if known."""
 
-    `of_trees` (B, G, K) is the same of each tree, or None if the mean is not that of the trees, or
-    they do not show how it varies.
-    """
-
-    mean: NDArray[np.float64]
-    of_trees: NDArray[np.float64] | None
+    mean: Floats
+    of_trees: Floats | None
 
 
 def mean_curve(
     fit: AnyFit, rows: RawRows, points: Mapping[str, Any], advance: Callable[[int], object]
 ) -> MeanCurve:
-    """Return the weighted mean over the rows of the predictions at each of the points (G,).
-
-    `points` are those of `curves_of_rows`; `advance` counts rows.
-    """
+    """Return the weighted mean over the rows of the predictions at each of the points (G,)."""
     total: Any = 0.0
     of_trees: Any = 0.0
     for block in curves_of_rows(fit, rows, points, advance):
@@ -320,48 +288,25 @@ def mean_curve(
         of_trees = of_trees + block.of_trees
     weight = rows.weights.sum()
     mean = np.asarray(total) / weight
-    varying = None if why_no_errors(fit) else np.asarray(of_trees) / weight
+    varying = np.asarray(of_trees) / weight if trees_vary(fit) else None
     if varying is not None and fit.design.response.classes is not None:
         varying = np.round(varying, DECIMALS)
     return MeanCurve(mean, varying)
 
 
-def why_no_errors(fit: AnyFit) -> str | None:
-    """Return why the trees do not show how means of them vary; None if they do."""
-    if not isinstance(fit, Fit):
-        return "only forests of odrf() tell how estimates vary: their trees leave rows out"
-    if fit.forest.n_trees < 2:
-        return "one tree does not tell how estimates vary: use a forest of odrf()"
-    if not fit.data.has_rows:
-        return "the fit has no training rows, and which of them the trees drew is not known"
-    if not distinguishes_rows(fit.draws):
-        return 'every tree draws all rows: fit with resample="bootstrap", or fewer rows for a tree'
-    return None
-
-
-def spread_of(fit: AnyFit, of_trees: NDArray[np.float64] | None) -> CurveSpread | None:
-    """Return how the means over the trees of values (B, M) vary over samples; None if unknown.
-
-    See `odrf.statistics.effects`.
-    """
+def spread_of(fit: AnyFit, of_trees: Floats | None) -> CurveSpread | None:
+    """Return how the means over the trees of values (B, M) vary over samples; None if unknown."""
     if of_trees is None or not isinstance(fit, Fit):
         return None
-    kinds = np.zeros(len(of_trees), dtype=np.int64) if fit.blend is None else fit.blend.of_tree
-    found = functional_covariance(of_trees, kinds, fit.draws)
-    return CurveSpread(found.total, found.raw, found.n_rows, degrees_of_freedom(fit.draws))
+    covariance = functional_covariance(of_trees, kinds_of_trees(fit), fit.draws)
+    return CurveSpread(
+        covariance.total, covariance.raw, covariance.n_rows, degrees_of_freedom(fit.draws)
+    )
 
 
-# ------------------------------------------------------------------------------------------------
 # Accumulated local effects of a fit, for the whole fit and for each of its trees.
-# ------------------------------------------------------------------------------------------------
-
-
 def edges_of(fit: AnyFit, rows: RawRows, name: str, points: int) -> VariablePoints:
-    """Return the ends of intervals with about the same number of rows; of a factor its levels.
-
-    Raises `InputError` as `points_of` does, or if all rows of positive weight have the same value,
-    or none.
-    """
+    """Return the ends of intervals with about the same number of rows; of a factor its levels."""
     axis = points_of(fit, rows, name, points, None)
     if axis.numeric:
         known = axis.observed[~np.isnan(axis.observed) & (rows.weights > 0)]
@@ -390,8 +335,8 @@ def local_effects_of_number(
         (1.0, {axis.name: axis.values[interval + 1]}),
         (-1.0, {axis.name: axis.values[interval]}),
     ]
-    found = _differences(fit, rows, which, changes, interval, weight, advance)
-    return _along_last(found, lambda difference: accumulated(difference, weight))
+    differences = _differences(fit, rows, which, changes, interval, weight, advance)
+    return _along_last(differences, lambda difference: accumulated(difference, weight))
 
 
 def local_effects_of_two(
@@ -414,25 +359,21 @@ def local_effects_of_two(
         for high in (1, 0)
         for low in (1, 0)
     ]
-    found = _differences(fit, rows, which, changes, cell, weight, advance)
+    differences = _differences(fit, rows, which, changes, cell, weight, advance)
     cells = weight.reshape(J, M)
 
-    def surface(difference: NDArray[np.float64]) -> NDArray[np.float64]:
+    def surface(difference: Floats) -> Floats:
         shape = difference.shape[:-1]
         corners = accumulated_pairs(difference.reshape(*shape, J, M), cells)
         return corners.reshape(*shape, -1)
 
-    return _along_last(found, surface)
+    return _along_last(differences, surface)
 
 
 def local_effects_of_levels(
     fit: AnyFit, rows: RawRows, axis: VariablePoints, advance: Callable[[int], object]
 ) -> MeanCurve:
-    """Return the effects (L, K) of the levels of a factor, accumulated along an order of them.
-
-    The order is that of ordered categories and of False and True, else by similarity of the other
-    variables.
-    """
+    """Return the effects (L, K) of the levels of a factor, accumulated along an order of them."""
     which = _used(rows, [axis])
     level = axis.observed[which].astype(np.int64)
     order = _order(rows, axis, which, level)
@@ -443,13 +384,13 @@ def local_effects_of_levels(
     of_rows = np.concatenate([which[up], which[down]])
     weight = _sums(step, rows.weights[of_rows], L - 1)
     changes = [(1.0, {axis.name: values[step + 1]}), (-1.0, {axis.name: values[step]})]
-    found = _differences(fit, rows, of_rows, changes, step, weight, advance)
+    differences = _differences(fit, rows, of_rows, changes, step, weight, advance)
     of_levels = _sums(at, rows.weights[which], L)
     back = np.argsort(order)
-    return _along_last(found, lambda step: accumulated_levels(step, of_levels)[..., back])
+    return _along_last(differences, lambda step: accumulated_levels(step, of_levels)[..., back])
 
 
-def _used(rows: RawRows, axes: Sequence[VariablePoints]) -> NDArray[np.int64]:
+def _used(rows: RawRows, axes: Sequence[VariablePoints]) -> Integers:
     """Return the rows of positive weight that have a value of each variable."""
     used = rows.weights > 0
     for axis in axes:
@@ -457,13 +398,13 @@ def _used(rows: RawRows, axes: Sequence[VariablePoints]) -> NDArray[np.int64]:
     return np.flatnonzero(used)
 
 
-def _intervals(axis: VariablePoints, which: NDArray[np.int64]) -> NDArray[np.int64]:
+def _intervals(axis: VariablePoints, which: Integers) -> Integers:
     """Return the interval of each row: above its lower end, up to its upper end."""
-    found = np.searchsorted(axis.values, axis.observed[which], side="left") - 1
-    return np.clip(found, 0, len(axis.values) - 2)
+    interval = np.searchsorted(axis.values, axis.observed[which], side="left") - 1
+    return np.clip(interval, 0, len(axis.values) - 2)
 
 
-def _sums(cell: NDArray[np.int64], weights: NDArray[np.float64], C: int) -> NDArray[np.float64]:
+def _sums(cell: Integers, weights: Floats, C: int) -> Floats:
     """Return the weight (C,) of the rows of each cell."""
     return np.bincount(cell, weights, C).astype(np.float64)
 
@@ -471,16 +412,16 @@ def _sums(cell: NDArray[np.int64], weights: NDArray[np.float64], C: int) -> NDAr
 def _differences(
     fit: AnyFit,
     rows: RawRows,
-    which: NDArray[np.int64],
+    which: Integers,
     changes: Sequence[tuple[float, dict[str, NDArray[Any]]]],
-    cell: NDArray[np.int64],
-    weight: NDArray[np.float64],
+    cell: Integers,
+    weight: Floats,
     advance: Callable[[int], object],
 ) -> MeanCurve:
     """Return the mean over the rows of each cell (C, K) of signed predictions, added up.
 
-    `which` (m,) are the rows, `cell` (m,) their cells, `weight` (C,) the weights of the cells'
-    rows. `changes` are pairs of a sign and values of variables, one for each of the m rows.
+    `which` (m,) are the rows, `cell` (m,) theirs, `weight` (C,); `changes` are signs and values
+    (m,).
     """
     part = RawRows(
         rows.frame.iloc[which], with_rows(rows.X, which), rows.weights[which], rows.training,
@@ -491,16 +432,14 @@ def _differences(
     of_trees: Any = 0.0
     for sign, values in changes:
         X = set_to(fit, part, values)
-        found = averages(fit, X, share, cell, len(weight), part.offset, advance)
-        mean = mean + sign * found.mean
-        if found.of_trees is not None:
-            of_trees = of_trees + sign * found.of_trees
+        average = averages(fit, X, share, cell, len(weight), part.offset, advance)
+        mean = mean + sign * average.mean
+        if average.of_trees is not None:
+            of_trees = of_trees + sign * average.of_trees
     return MeanCurve(mean, of_trees if trees_vary(fit) else None)
 
 
-def _order(
-    rows: RawRows, axis: VariablePoints, which: NDArray[np.int64], level: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _order(rows: RawRows, axis: VariablePoints, which: Integers, level: Integers) -> Integers:
     """Return the numbers of the levels of positive weight, in their order."""
     column = rows.frame[axis.name]
     natural = pd.api.types.is_bool_dtype(column) or (
@@ -513,26 +452,19 @@ def _order(
     return similarity_order(level, L, others)
 
 
-def _along_last(found: MeanCurve, accumulate: Any) -> MeanCurve:
+def _along_last(differences: MeanCurve, accumulate: Any) -> MeanCurve:
     """Return the result of `accumulate` on the last axis of differences (..., C, K), which is C."""
 
-    def changed(difference: NDArray[np.float64]) -> NDArray[np.float64]:
+    def changed(difference: Floats) -> Floats:
         return np.moveaxis(accumulate(np.moveaxis(difference, -1, -2)), -1, -2)
 
-    of_trees = None if found.of_trees is None else changed(found.of_trees)
-    return MeanCurve(changed(found.mean), of_trees)
+    of_trees = None if differences.of_trees is None else changed(differences.of_trees)
+    return MeanCurve(changed(differences.mean), of_trees)
 
 
-# ------------------------------------------------------------------------------------------------
 # The interactions of the variables of a fit, and of the same fit to permuted responses.
-# ------------------------------------------------------------------------------------------------
-
-
 class Interacting(NamedTuple):
-    """Interactions of P variables: of each with all others, and of each pair.
-
-    The P·(P - 1)/2 pairs are in the order of `itertools.combinations`.
-    """
+    """Interactions of each of P variables with all others, and of `itertools.combinations`."""
 
     overall: list[Interaction]
     pairs: list[Interaction]
@@ -541,12 +473,9 @@ class Interacting(NamedTuple):
 def interacting(
     fit: AnyFit, rows: RawRows, names: Sequence[str], advance: Callable[[], object]
 ) -> Interacting:
-    """Return the interactions of the variables, of averages over s rows at their own values.
-
-    `advance` is called after each variable and each pair.
-    """
+    """Return the interactions of the variables, of averages over s rows at their own values."""
     values = {name: _values(rows, name) for name in names}
-    alone: dict[str, NDArray[np.float64]] = {}
+    alone: dict[str, Floats] = {}
     overall = []
     for name in names:
         predicted = _at_all(fit, rows, {name: values[name]})
@@ -564,7 +493,7 @@ def interacting(
     return Interacting(overall, pairs)
 
 
-def some_rows(rows: RawRows, which: NDArray[np.int64]) -> RawRows:
+def some_rows(rows: RawRows, which: Integers) -> RawRows:
     """Return some of the rows, all with the same weight."""
     every = np.ones(len(which), dtype=np.bool_)
     frame, X = rows.frame.iloc[which], with_rows(rows.X, which)
@@ -572,11 +501,7 @@ def some_rows(rows: RawRows, which: NDArray[np.int64]) -> RawRows:
 
 
 def grown_on_permuted(fit: AnyFit, seed: int) -> AnyFit:
-    """Grow the fit again on responses that have no relation to the predictors.
-
-    Responses are permuted among the rows, together with their weights.  Raises `InputError` for a
-    stack whose models depended on time.
-    """
+    """Grow the fit again on responses that are permuted among the rows, with their weights."""
     data = fit.data
     order = np.random.default_rng(seed).permutation(data.n_rows)
     permuted = replace(data, y=data.y[order], weights=data.weights[order])
@@ -597,6 +522,6 @@ def _values(rows: RawRows, name: str) -> NDArray[Any]:
     return np.asarray(kept.to_numpy())
 
 
-def _at_all(fit: AnyFit, rows: RawRows, values: dict[str, Any]) -> NDArray[np.float64]:
+def _at_all(fit: AnyFit, rows: RawRows, values: dict[str, Any]) -> Floats:
     """Return the predictions (s, s, K) of each row at the values of each row."""
     return np.concatenate([block.predicted for block in curves_of_rows(fit, rows, values)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -26,53 +26,61 @@ from odrf.statistics.effects import NUMBERS, FunctionalCovariance, functional_co
 from odrf.statistics.jackknife import degrees_of_freedom, distinguishes_rows
 from odrf.text.names import free_name
 
-# ------------------------------------------------------------------------------------------------
-# Weighted sums of predictions over groups of rows, for the whole fit and for each of its trees.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 # A node is visited once for all rows of a block: most rows of one, fewest, and most predictions.
 MOST_ROWS, FEWEST_ROWS, ROOM = 8192, 1024, 2**21
 
 
 class Averages(NamedTuple):
-    """Sums of predictions over C groups of n rows; K is 1 for numbers, else the number of classes.
+    """Sums of predictions over C groups of n rows: (C, K), of trees (B, C, K), of rows (n, K)."""
 
-    `mean` (C, K), `of_trees` (B, C, K), `of_rows` (n, K).
-    """
-
-    mean: NDArray[np.float64]
-    of_trees: NDArray[np.float64] | None
-    of_rows: NDArray[np.float64]
+    mean: Floats
+    of_trees: Floats | None
+    of_rows: Floats
 
 
-def trees_vary(fit: AnyFit) -> bool:
-    """Return whether the trees of a fit show how it varies over training samples.
+def why_no_errors(fit: AnyFit) -> str | None:
+    """Return why the trees do not show how means of them vary; None if they do."""
+    if not isinstance(fit, Fit):
+        return "only forests of odrf() tell how estimates vary: their trees leave rows out"
+    if fit.forest.n_trees < 2:
+        return "one tree does not tell how estimates vary: use a forest of odrf()"
+    if not fit.data.has_rows:
+        return "the fit has no training rows, and which of them the trees drew is not known"
+    if not distinguishes_rows(fit.draws):
+        return 'every tree draws all rows: fit with resample="bootstrap", or fewer rows for a tree'
+    return None
 
-    They do if they are several, each grown on other rows, and their mean is the prediction.  For a
-    fit without its rows it is not known which rows each tree drew.
-    """
-    if not isinstance(fit, Fit) or fit.forest.n_trees < 2 or not fit.data.has_rows:
-        return False
-    return distinguishes_rows(fit.draws)
+
+def trees_vary(fit: AnyFit) -> TypeGuard[Fit]:
+    """Return whether the trees show how means of them vary."""
+    return why_no_errors(fit) is None
+
+
+def kinds_of_trees(fit: Fit) -> Integers:
+    """Return the kind (B,) of each tree, from 0."""
+    if fit.blend is None:
+        return np.zeros(fit.forest.n_trees, dtype=np.int64)
+    return fit.blend.of_tree
 
 
 @one_thread()
 def averages(
     fit: AnyFit,
     X: Matrix,
-    share: NDArray[np.float64],
-    group: NDArray[np.int64],
+    share: Floats,
+    group: Integers,
     n_groups: int,
-    offset: NDArray[np.float64] | None = None,
+    offset: Floats | None = None,
     advance: Callable[[int], object] = lambda n: None,
 ) -> Averages:
-    """Return Σ share_i · prediction_i over the rows X (p, n) of each group.
+    """Return Σ share_i · prediction_i over the rows X (p, n) of each group (n,), from 0.
 
-    `share` (n,) are the weights of the rows, `group` (n,) their groups, from 0.  X has NaN for
-    missing cells in columns without any in training. `offset` (n,) are those of boosted trees, 0 by
-    default. `advance` is called with numbers of rows when they are done.
+    `offset` (n,) are those of boosted trees.
     """
-    if not (isinstance(fit, Fit) and trees_vary(fit)):
+    if not trees_vary(fit):
         of_rows = expected_response(fit, X, offset, advance)
         return Averages(_weights(share, group, n_groups).T @ of_rows, None, of_rows)
     reading, X = reading_empty_cells(fit, X)
@@ -84,7 +92,7 @@ def averages(
     )
     of_rows, of_trees = np.empty((X.shape[1], K)), np.zeros((B, n_groups, K))
 
-    def sums(block: slice) -> NDArray[np.float64]:
+    def sums(block: slice) -> Floats:
         leaves = leaves_of(packed, X, block)
         weights = _weights(share[block], group[block], n_groups)
         part = np.empty((B, n_groups, K))
@@ -100,41 +108,29 @@ def averages(
     return Averages(of_trees.mean(axis=0), of_trees, of_rows)
 
 
-def _weights(
-    share: NDArray[np.float64], group: NDArray[np.int64], n_groups: int
-) -> NDArray[np.float64]:
+def _weights(share: Floats, group: Integers, n_groups: int) -> Floats:
     """Return the weight (n, C) of each row in each group."""
     weights = np.zeros((len(share), n_groups))
     weights[np.arange(len(share)), group] = share
     return weights
 
 
-# ------------------------------------------------------------------------------------------------
 # Rows over which predictions are averaged: their values, groups and shares.
-# ------------------------------------------------------------------------------------------------
-
 MOST_GROUPS = 100
 
 
 @dataclass(frozen=True, eq=False)
 class GroupedRows:
-    """Rows in groups, with a share of each in the average of its group.
-
-    `group` (n,), `share` (n,).  `labels`: there is one group.
-    """
+    """Rows in groups (n,), with a `share` (n,) of each in the average of its group."""
 
     rows: RawRows
-    group: NDArray[np.int64]
+    group: Integers
     labels: pd.DataFrame
-    share: NDArray[np.float64]
+    share: Floats
 
 
 def grouped_rows(fit: AnyFit, newdata: pd.DataFrame | None, by: Any) -> GroupedRows:
-    """Return the training rows or new rows, in groups `by` the values of some columns.
-
-    Raises `InputError` if a column of `by` is unknown or has too many values, or the rows cannot be
-    predicted.
-    """
+    """Return the training rows or new rows, in groups `by` the values of some columns."""
     rows = raw_rows(fit, newdata)
     n = len(rows.frame)
     if by is None:
@@ -162,10 +158,7 @@ def shown_name(fit: AnyFit, name: Any) -> str:
 
 
 def values_at(at: Any) -> list[dict[str, Any]]:
-    """Return the combinations of the values of `at`, a mapping of names to values or lists.
-
-    Raises `InputError` if `at` is no such mapping, or a list is empty.
-    """
+    """Return the combinations of the values of `at`, a mapping of names to values or lists."""
     if at is None:
         return [{}]
     if not isinstance(at, Mapping) or not at:
@@ -199,7 +192,7 @@ def _columns(
     return {name: frame[name] for name in names}
 
 
-def _groups(columns: Mapping[str, pd.Series]) -> tuple[NDArray[np.int64], pd.DataFrame]:
+def _groups(columns: Mapping[str, pd.Series]) -> tuple[Integers, pd.DataFrame]:
     frame = pd.DataFrame({name: column.to_numpy() for name, column in columns.items()})
     for name, column in columns.items():
         if isinstance(column.dtype, pd.CategoricalDtype):
@@ -217,67 +210,52 @@ def _groups(columns: Mapping[str, pd.Series]) -> tuple[NDArray[np.int64], pd.Dat
     return group, frame.iloc[first].reset_index(drop=True)
 
 
-# ------------------------------------------------------------------------------------------------
 # Averaged predictions, and contrasts of them, with their covariance over training samples.
-# ------------------------------------------------------------------------------------------------
-
 DIFFERENCE, RATIO = "difference", "ratio"
 
 
 class Estimand(NamedTuple):
-    """What is estimated over each group of rows: an average, or a contrast of two.
-
-    `width` (n,).
-    """
+    """What is estimated over each group of rows: an average, or a contrast over a `width` (n,)."""
 
     labels: dict[str, Any]
     low: dict[str, Any] | None
     high: dict[str, Any]
-    width: NDArray[np.float64] | None = None
+    width: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Uncertainty:
-    """What the covariance of M estimates is computed from.
+    """What the covariance of M estimates is computed from: values of trees (B, M), of `kinds` (B,).
 
-    `of_trees` (B, M), `kinds` (B,).  `of_units` (k, M): of this matrix, transposed, with itself;
-    None if the rows are fixed.
+    If rows are a sample, `of_units` (k, M), of whose products their share is made.
     """
 
-    of_trees: NDArray[np.float64]
-    kinds: NDArray[np.int64]
+    of_trees: Floats
+    kinds: Integers
     draws: Draws
-    of_units: NDArray[np.float64] | None
+    of_units: Floats | None
 
-    def covariance(self, gradient: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """Return the covariance (R, R) of linear combinations (R, M) of the estimates.
-
-        By default that of the estimates themselves.  Each combination is a functional of the trees
-        of its own: with few trees its variance is not too small, as one from a covariance could be.
-        Squares beyond the range of floats are infinite.
-        """
+    def covariance(self, gradient: Floats | None = None) -> Floats:
+        """Return the covariance (R, R) of linear combinations (R, M) of the estimates."""
         covariance, unit = self.in_units(gradient)
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(covariance * unit * unit[:, np.newaxis])
 
     @one_thread()
-    def in_units(
-        self, gradient: NDArray[np.float64] | None = None
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def in_units(self, gradient: Floats | None = None) -> tuple[Floats, Floats]:
         """Return `covariance` with each combination measured in a unit, and these units (R,).
 
-        They are powers of 2 near the size of the trees' values, whose squares may be beyond the
-        range of floats.
+        Powers of 2 near the size of the values, whose squares may be beyond the range of floats.
         """
-        found, of_units, unit = self._scaled(gradient)
-        total = found.total
+        of_trees, of_units, unit = self._scaled(gradient)
+        total = of_trees.total
         return (total if of_units is None else total + of_units.T @ of_units), unit
 
     @one_thread()
-    def errors(self) -> NDArray[np.float64]:
+    def errors(self) -> Floats:
         """Return the standard errors (M,) of the estimates; NaN where they are not finite."""
-        found, of_units, unit = self._scaled(None)
-        variances = found.variances.total
+        of_trees, of_units, unit = self._scaled(None)
+        variances = of_trees.variances.total
         if of_units is not None:
             variances = variances + np.sum(of_units**2, axis=0)
         with np.errstate(over="ignore"):
@@ -285,19 +263,19 @@ class Uncertainty:
         return np.where(np.isfinite(errors), errors, np.nan)
 
     def _scaled(
-        self, gradient: NDArray[np.float64] | None
-    ) -> tuple[FunctionalCovariance, NDArray[np.float64] | None, NDArray[np.float64]]:
+        self, gradient: Floats | None
+    ) -> tuple[FunctionalCovariance, Floats | None, Floats]:
         """Return the parts of `in_units`: over trees, over units of the sample, and the units."""
         values, of_units = self.of_trees, self.of_units
         if gradient is not None:
             values = values @ gradient.T
             of_units = None if of_units is None else of_units @ gradient.T
         unit = _power_of_two(np.abs(values).max(axis=0))
-        found = functional_covariance(values / unit, self.kinds, self.draws)
-        return found, None if of_units is None else of_units / unit, unit
+        of_trees = functional_covariance(values / unit, self.kinds, self.draws)
+        return of_trees, None if of_units is None else of_units / unit, unit
 
     @property
-    def deviations(self) -> NDArray[np.float64]:
+    def deviations(self) -> Floats:
         """The deviation of each tree, and each unit of a sample: (B, M) or (B + k, M)."""
         off = self.of_trees - self.of_trees.mean(axis=0)
         return off if self.of_units is None else np.concatenate([off, self.of_units])
@@ -314,7 +292,7 @@ class Uncertainty:
         return functional_covariance(self.of_trees / unit, self.kinds, self.draws).trees_advised
 
 
-def _power_of_two(size: NDArray[np.float64]) -> NDArray[np.float64]:
+def _power_of_two(size: Floats) -> Floats:
     """Return the power of 2 next to each size; 1 for what is 0 or infinite."""
     known = np.isfinite(size) & (size > 0)
     return np.asarray(np.ldexp(1.0, np.frexp(np.where(known, size, 1.0))[1] - 1))
@@ -322,27 +300,19 @@ def _power_of_two(size: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """M estimates and what their covariance is computed from.
-
-    `labels` has a row for each estimate (term, contrast, group, class). `uncertainty` is None if
-    the fit's trees do not show how it varies.
-    """
+    """M estimates, a row of `labels` (term, contrast, group, class) for each, their uncertainty."""
 
     labels: pd.DataFrame
-    estimate: NDArray[np.float64]
+    estimate: Floats
     uncertainty: Uncertainty | None
 
 
 class _Estimated(NamedTuple):
-    """Estimates (C, K) of an estimand, and what they are linear in.
+    """Estimates (C, K), those of trees (B, C, K), and what units of a sample add (u, C, K)."""
 
-    `of_trees` (B, C, K) are the values of each tree; `off_units` (u, C, K) what each unit of a
-    sample adds to the means of the groups, None if the rows are fixed.
-    """
-
-    estimate: NDArray[np.float64]
-    of_trees: NDArray[np.float64] | None
-    off_units: NDArray[np.float64] | None
+    estimate: Floats
+    of_trees: Floats | None
+    off_units: Floats | None
 
 
 def estimated(
@@ -355,29 +325,32 @@ def estimated(
 ) -> Estimates:
     """Estimate every estimand over every group, for every class.
 
-    For contrasts, `comparison` is "difference", or "ratio" of the two averages, whose covariance is
-    by the delta method.  With `population` the rows are a sample, whose chance is added to the
-    covariance. `advance` is called with numbers of rows when they are done.
+    `comparison` is "difference", or "ratio" with the delta method. With `population` the rows are a
+    sample, whose chance is added.
     """
     ready: dict[tuple[Any, ...], Averages] = {}
     names_ready: set[str] = set()
     offset = grouped.rows.offset
 
-    def of(values: dict[str, Any], share: NDArray[np.float64]) -> Averages:
+    def of(values: dict[str, Any], share: Floats) -> Averages:
         # contrasts of a variable have levels in common; those of another variable do not
         if names_ready != set(values):
             ready.clear()
             names_ready.clear()
             names_ready.update(values)
-        same = tuple((name, *_identity(value)) for name, value in values.items())
+        # arrays are equal if they are the same
+        same = tuple(
+            (name, type(value), id(value) if isinstance(value, np.ndarray) else value)
+            for name, value in values.items()
+        )
         if share is grouped.share and same in ready:
             advance(len(share))
             return ready[same]
         X = set_to(fit, grouped.rows, values)
-        found = averages(fit, X, share, grouped.group, len(grouped.labels), offset, advance)
+        average = averages(fit, X, share, grouped.group, len(grouped.labels), offset, advance)
         if share is grouped.share:
-            ready[same] = found
-        return found
+            ready[same] = average
+        return average
 
     units = _units(fit, grouped) if population else None
     parts = []
@@ -386,8 +359,12 @@ def estimated(
         high = of(estimand.high, share)
         low = None if estimand.low is None else of(estimand.low, share)
         parts.append(_part(high, low, estimand, grouped, comparison == RATIO, units))
-    estimate = np.concatenate([part.estimate.ravel() for part in parts])
-    uncertainty = _uncertainty(fit, parts, population)
+    estimate, uncertainty = np.concatenate([part.estimate.ravel() for part in parts]), None
+    if trees_vary(fit):
+        of_trees = [part.of_trees.reshape(fit.forest.n_trees, -1)
+                    for part in parts if part.of_trees is not None]  # fmt: skip
+        of_units, kinds = _of_units(parts) if population else None, kinds_of_trees(fit)
+        uncertainty = Uncertainty(np.concatenate(of_trees, axis=1), kinds, fit.draws, of_units)
     return Estimates(_labels(fit, grouped, estimands), estimate, uncertainty)
 
 
@@ -401,65 +378,33 @@ def of_event(estimates: Estimates) -> Estimates:
     return Estimates(labels, estimates.estimate[second], known)
 
 
-def _identity(value: Any) -> tuple[type, Any]:
-    """Return what two equal values have in common, and only they; arrays are equal if the same."""
-    return type(value), id(value) if isinstance(value, np.ndarray) else value
-
-
-def _uncertainty(fit: AnyFit, parts: Sequence[_Estimated], population: bool) -> Uncertainty | None:
-    if not (isinstance(fit, Fit) and trees_vary(fit)):
-        return None
-    B = fit.forest.n_trees
-    kinds = np.zeros(B, dtype=np.int64) if fit.blend is None else fit.blend.of_tree
-    values = [part.of_trees.reshape(B, -1) for part in parts if part.of_trees is not None]
-    of_units = _of_units(parts) if population else None
-    return Uncertainty(np.concatenate(values, axis=1), kinds, fit.draws, of_units)
-
-
 def _part(
     high: Averages,
     low: Averages | None,
     estimand: Estimand,
     grouped: GroupedRows,
     ratio: bool,
-    units: NDArray[np.int64] | None,
+    units: Integers | None,
 ) -> _Estimated:
     """Return an estimand's estimates from its averages: `high`, high - low, or high / low."""
-    if low is None:
-        off = _off(high.of_rows, high.mean, estimand, grouped)
-        return _Estimated(high.mean, high.of_trees, _by_unit(off, grouped, units))
-    if not ratio:
-        mean, of_rows = high.mean - low.mean, high.of_rows - low.of_rows
-        trees = _combined(high.of_trees, low.of_trees, np.ones_like(mean))
-        off = _off(of_rows, mean, estimand, grouped)
-        return _Estimated(mean, trees, _by_unit(off, grouped, units))
+    if low is None or not ratio:
+        mean, of_rows, trees = high.mean, high.of_rows, high.of_trees
+        if low is not None:
+            mean, of_rows = mean - low.mean, of_rows - low.of_rows
+            trees = None if trees is None or low.of_trees is None else trees - low.of_trees
+        each = of_rows if estimand.width is None else of_rows / estimand.width[:, None]
+        return _Estimated(mean, trees, _by_unit(each - mean[grouped.group], grouped, units))
     # to first order the ratio changes by (change of high - ratio · change of low) / low
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient = high.mean / low.mean
-        trees = _combined(high.of_trees, low.of_trees, quotient)
-        trees = None if trees is None else trees / low.mean
-        group = grouped.group
+        trees, group = high.of_trees, grouped.group
+        if trees is not None and low.of_trees is not None:
+            trees = (trees - quotient * low.of_trees) / low.mean
         off = (high.of_rows - quotient[group] * low.of_rows) / low.mean[group]
     return _Estimated(quotient, trees, _by_unit(off, grouped, units))
 
 
-def _combined(
-    high: NDArray[np.float64] | None, low: NDArray[np.float64] | None, times: NDArray[np.float64]
-) -> NDArray[np.float64] | None:
-    return None if high is None or low is None else high - times * low
-
-
-def _off(
-    of_rows: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    estimand: Estimand,
-    grouped: GroupedRows,
-) -> NDArray[np.float64]:
-    each = of_rows if estimand.width is None else of_rows / estimand.width[:, None]
-    return np.asarray(each - mean[grouped.group])
-
-
-def _units(fit: AnyFit, grouped: GroupedRows) -> NDArray[np.int64]:
+def _units(fit: AnyFit, grouped: GroupedRows) -> Integers:
     """Return the unit (n,) of each row of a sample: training rows of one group are one unit."""
     structure = fit.data.structure if grouped.rows.training else None
     if structure is None or structure.groups is None:
@@ -467,9 +412,7 @@ def _units(fit: AnyFit, grouped: GroupedRows) -> NDArray[np.int64]:
     return structure.groups
 
 
-def _by_unit(
-    off: NDArray[np.float64], grouped: GroupedRows, units: NDArray[np.int64] | None
-) -> NDArray[np.float64] | None:
+def _by_unit(off: Floats, grouped: GroupedRows, units: Integers | None) -> Floats | None:
     """Return the sums (u, C, K) over each unit of what rows (n, K) add to means of groups."""
     if units is None:
         return None
@@ -479,7 +422,7 @@ def _by_unit(
 
 
 @one_thread()
-def _of_units(parts: Sequence[_Estimated]) -> NDArray[np.float64]:
+def _of_units(parts: Sequence[_Estimated]) -> Floats:
     """Return `Uncertainty.of_units` of averages over rows that are a sample."""
     sums = [part.off_units for part in parts if part.off_units is not None]
     every = np.concatenate([each.reshape(len(each), -1) for each in sums], axis=1)

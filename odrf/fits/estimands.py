@@ -20,9 +20,7 @@ from odrf.errors import InputError, allowed, warn_user
 from odrf.fits.effects import Estimand, shown_name, values_at
 from odrf.fits.fit import AnyFit, raw_rows
 
-# ------------------------------------------------------------------------------------------------
-# Contrasts: which two values of a variable are compared.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
 
 CONTRASTS = ("sd", "unit", "iqr", "reference", "pairwise")
 OF_NUMBERS, OF_FACTORS = ("sd", "unit", "iqr"), ("reference", "pairwise")
@@ -36,29 +34,24 @@ LARGEST_EXACT = 2**53
 
 
 class Contrast(NamedTuple):
-    """Two values that a variable is set to.
-
-    `low` (n,), `high` (n,), `width` (n,).
-    """
+    """Two values that a variable is set to, alike or for each row (n,), `width` apart."""
 
     label: str
     low: Any
     high: Any
-    width: NDArray[np.float64] | None = None
+    width: Floats | None = None
 
 
 def contrasts_of(
-    name: str, column: pd.Series, training: pd.Series, weights: NDArray[np.float64], contrast: Any
+    name: str, column: pd.Series, training: pd.Series, weights: Floats, contrast: Any
 ) -> list[Contrast]:
     """Return the contrasts of a variable: `contrast` is one of `CONTRASTS`, or two values.
 
-    `column` (n,) are its values in the rows that are compared.  Spread and levels are those of the
-    training rows, `training` with case `weights`.  Raises `InputError` if the contrast is unknown,
-    or does not fit the type of the variable.
+    `column` (n,) are its values in the compared rows; spread and levels are those of `training`.
     """
     if not isinstance(contrast, str):
         low, high = _pair(name, contrast)
-        return [Contrast(f"{_said(high)} - {_said(low)}", low, high)]
+        return [Contrast(f"{_in_words(high)} - {_in_words(low)}", low, high)]
     if contrast not in CONTRASTS:
         raise allowed("contrast", contrast, CONTRASTS)
     if not _is_numeric(training):
@@ -74,7 +67,7 @@ def contrasts_of(
     return [_of_numbers(_floats(column), training.astype(float), weights, contrast)]
 
 
-def usual_contrast(training: pd.Series, weights: NDArray[np.float64]) -> Any:
+def usual_contrast(training: pd.Series, weights: Floats) -> Any:
     """Return the contrast of a variable by default; of a number with two values, these."""
     if not _is_numeric(training):
         return "reference"
@@ -84,19 +77,13 @@ def usual_contrast(training: pd.Series, weights: NDArray[np.float64]) -> Any:
 
 
 def slope_of(
-    name: str,
-    column: pd.Series,
-    training: pd.Series,
-    weights: NDArray[np.float64],
-    bandwidth: float | None,
+    name: str, column: pd.Series, training: pd.Series, weights: Floats, bandwidth: float | None
 ) -> Contrast:
     """Return the contrast whose quotient by its width is a slope.
 
-    The ends are half a bandwidth below and above the value of each row, and within the range of the
-    training rows, as predictions do not change beyond it.  By default the ends are values of
-    training rows: the next ones that are a quarter of a standard deviation or more away.  Between
-    values of training rows a forest has steps, which ends there would miss or count twice.  Raises
-    `InputError` if the variable is no number, or the same number in all training rows.
+    The ends are half a bandwidth off the value of each row, within the range of the training rows.
+    By default they are the next values of training rows a quarter of a standard deviation away or
+    more: steps of a forest lie between these, which other ends would miss or count twice.
     """
     if not _is_numeric(training) or is_bool_dtype(training.dtype):
         raise InputError(
@@ -117,7 +104,7 @@ def slope_of(
     return Contrast("slope", *ends, np.full(len(middle), width))
 
 
-def _slope_between(known: NDArray[np.float64], at: NDArray[np.float64], half: float) -> Contrast:
+def _slope_between(known: Floats, at: Floats, half: float) -> Contrast:
     """Return a slope whose ends are known values, `half` or more off where that is possible."""
     last = len(known) - 1
     below = np.clip(np.searchsorted(known, at - half, side="right") - 1, 0, last - 1)
@@ -155,7 +142,7 @@ def levels_of(column: pd.Series) -> list[Any]:
     return sorted(column.dropna().unique(), key=lambda level: (str(type(level)), level))
 
 
-def _floats(column: pd.Series) -> NDArray[np.float64]:
+def _floats(column: pd.Series) -> Floats:
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
@@ -172,9 +159,7 @@ def _pair(name: str, contrast: Any) -> tuple[Any, Any]:
     )
 
 
-def _of_numbers(
-    values: NDArray[np.float64], training: pd.Series, weights: NDArray[np.float64], contrast: str
-) -> Contrast:
+def _of_numbers(values: Floats, training: pd.Series, weights: Floats, contrast: str) -> Contrast:
     if contrast == "unit":
         return Contrast("+1", None, values + 1.0)
     if contrast == "sd":
@@ -193,11 +178,11 @@ def _of_levels(name: str, training: pd.Series, contrast: str) -> list[Contrast]:
     pairs = [(levels[0], level) for level in levels[1:]]
     if is_word(contrast, "pairwise"):
         pairs = list(combinations(levels, 2))
-    return [Contrast(f"{_said(high)} - {_said(low)}", low, high) for low, high in pairs]
+    return [Contrast(f"{_in_words(high)} - {_in_words(low)}", low, high) for low, high in pairs]
 
 
 @one_thread()
-def deviation_of(training: pd.Series, weights: NDArray[np.float64]) -> float:
+def deviation_of(training: pd.Series, weights: Floats) -> float:
     """Return the weighted standard deviation of numbers without missing cells; of none, 0."""
     values, share = _known(training, weights)
     if not len(values) or (values == values[0]).all():
@@ -208,7 +193,7 @@ def deviation_of(training: pd.Series, weights: NDArray[np.float64]) -> float:
     return largest * float(np.sqrt(share @ off**2))
 
 
-def _quartiles(training: pd.Series, weights: NDArray[np.float64]) -> tuple[float, float]:
+def _quartiles(training: pd.Series, weights: Floats) -> tuple[float, float]:
     """Return the smallest numbers up to which a quarter, or three, of the weight lies."""
     values, share = _known(training, weights)
     if not len(values):
@@ -222,21 +207,15 @@ def _quartiles(training: pd.Series, weights: NDArray[np.float64]) -> tuple[float
     return float(low), float(high)
 
 
-def _known(
-    training: pd.Series, weights: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _known(training: pd.Series, weights: Floats) -> tuple[Floats, Floats]:
     """Return numbers without missing cells, and their shares of the weight."""
     known = training.notna().to_numpy() & (weights > 0)
     return training[known].to_numpy(np.float64), weights[known] / weights[known].sum()
 
 
-def _said(value: Any) -> str:
+def _in_words(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
-
-# ------------------------------------------------------------------------------------------------
-# Numbers that variables are set to, beyond those of the training rows.
-# ------------------------------------------------------------------------------------------------
 
 # Numbers that are read back from a fit are right to about seven digits of their range.
 SLACK_OF_RANGE = 1e-6
@@ -245,8 +224,7 @@ SLACK_OF_RANGE = 1e-6
 def warn_of_values_beyond(fit: AnyFit, values: Mapping[str, Iterable[Any]]) -> None:
     """Warn of numbers beyond the range of the training rows, if the fit has these.
 
-    Trees predict there nearly what they predict at the end of the range.  Of the `values` that each
-    variable is set to, missing ones and those that are no numbers are ignored.
+    Trees predict there nearly what they predict at the end of the range.
     """
     numbers = {
         name: [each for each in of if is_number(each) and not np.isnan(float(each))]
@@ -282,16 +260,9 @@ def _training_rows(fit: AnyFit) -> pd.DataFrame | None:
     return with_levels(fit.design, frame[fit.data.weights > 0])
 
 
-# ------------------------------------------------------------------------------------------------
 # What is estimated: averages of predictions, contrasts and slopes of variables.
-# ------------------------------------------------------------------------------------------------
-
-
 def prediction_estimands(fit: AnyFit, at: Any) -> list[Estimand]:
-    """Return the estimand of an average for each combination of the values of `at`.
-
-    Warns of a number in `at` beyond the training rows.
-    """
+    """Return the estimand of an average for each combination of the values of `at`."""
     combinations = values_at(at)
     _require_known(fit, combinations)
     warn_of_values_beyond(fit, _values_of(combinations))
@@ -304,26 +275,21 @@ def prediction_estimands(fit: AnyFit, at: Any) -> list[Estimand]:
 def comparison_estimands(
     fit: AnyFit, names: Any, contrast: Any, at: Any, newdata: pd.DataFrame | None
 ) -> list[Estimand]:
-    """Return the estimand of each contrast of each variable, for each combination of `at`.
-
-    Raises `InputError` if a variable is unknown or also in `at`, if the contrast does not fit it,
-    or if all variables are factors of one level.  Warns of a number in `at`, or in a contrast of
-    two values, beyond the training rows.
-    """
+    """Return the estimand of each contrast of each variable, for each combination of `at`."""
     if isinstance(names, Mapping) and names:
         name, values = next(iter(names.items()))
         raise InputError(
             f"variables={names!r}: values are given apart: write variables={name!r}, "
             f"contrast={values!r}"
         )
-    asked = _asked(fit, names)
+    chosen = _chosen(fit, names)
     training = with_levels(fit.design, training_frame(fit.design, fit.data))
     frame = _frame_of(fit, newdata)
     if names is None and not is_list(contrast):
         # of a fit to dates alone, the error for the first one says what to give
-        asked = [name for name in asked if _has_steps(training[name], frame[name])] or asked
-    several = names is None or len(asked) > 1
-    found = {
+        chosen = [name for name in chosen if _has_steps(training[name], frame[name])] or chosen
+    several = names is None or len(chosen) > 1
+    contrasts = {
         name: contrasts_of(
             name,
             frame[name],
@@ -331,52 +297,45 @@ def comparison_estimands(
             fit.data.weights,
             _fitting(training[name], fit.data.weights, contrast, several),
         )
-        for name in asked
+        for name in chosen
     }
-    if not any(found.values()):
+    if not any(contrasts.values()):
         raise InputError(
-            f"{asked[0]!r} has one level in the training rows, so there is nothing to compare: "
+            f"{chosen[0]!r} has one level in the training rows, so there is nothing to compare: "
             "name another variable"
         )
-    pair = {} if contrast is None or isinstance(contrast, str) else dict.fromkeys(asked, contrast)
-    return _estimands(fit, found, at, pair)
+    pair = {} if contrast is None or isinstance(contrast, str) else dict.fromkeys(chosen, contrast)
+    return _estimands(fit, contrasts, at, pair)
 
 
 def slope_estimands(
     fit: AnyFit, names: Any, bandwidth: float | None, at: Any, newdata: pd.DataFrame | None
 ) -> list[Estimand]:
-    """Return the estimand of the slope of each variable, for each combination of `at`.
-
-    Raises `InputError` if a variable is unknown, also in `at`, or holds no numbers.  Warns of a
-    number in `at` beyond the training rows.
-    """
+    """Return the estimand of the slope of each variable, for each combination of `at`."""
     training = with_levels(fit.design, training_frame(fit.design, fit.data))
-    asked, weights = _asked(fit, names), fit.data.weights
+    chosen, weights = _chosen(fit, names), fit.data.weights
     frame = _frame_of(fit, newdata)
     if names is None:
-        numbers = [name for name in asked if _is_number(training[name])]
+        numbers = [name for name in chosen if _is_number(training[name])]
         # floats may be the same for large numbers that differ
-        asked = [
+        chosen = [
             name
             for name in numbers
             if not is_exact(training[name]) or deviation_of(training[name], weights) > 0
         ]
-        asked = [name for name in asked if _has_steps(training[name], frame[name])] or asked
-        if not asked:
+        chosen = [name for name in chosen if _has_steps(training[name], frame[name])] or chosen
+        if not chosen:
             raise InputError(
                 "no variable of the fit holds numbers that differ: use comparisons() for factors"
             )
-    found = {
-        name: [slope_of(name, frame[name], training[name], weights, bandwidth)] for name in asked
+    slopes = {
+        name: [slope_of(name, frame[name], training[name], weights, bandwidth)] for name in chosen
     }
-    return _estimands(fit, found, at, {})
+    return _estimands(fit, slopes, at, {})
 
 
 def _estimands(
-    fit: AnyFit,
-    contrasts: dict[str, list[Contrast]],
-    at: Any,
-    pairs: Mapping[str, Sequence[Any]],
+    fit: AnyFit, contrasts: dict[str, list[Contrast]], at: Any, pairs: Mapping[str, Sequence[Any]]
 ) -> list[Estimand]:
     combinations = values_at(at)
     _require_known(fit, combinations)
@@ -413,15 +372,15 @@ def _values_of(combinations: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     return {name: [values[name] for values in combinations] for name in combinations[0]}
 
 
-def _asked(fit: AnyFit, names: Any) -> list[str]:
+def _chosen(fit: AnyFit, names: Any) -> list[str]:
     """Return the chosen variables, by default all."""
     if names is None:
         return list(variables(fit.design))
-    asked = [names] if isinstance(names, str) else list(names) if is_list(names) else []
-    if not asked:
+    chosen = [names] if isinstance(names, str) else list(names) if is_list(names) else []
+    if not chosen:
         raise InputError(f"variables={names!r} names no column: use a name, or a list of names")
-    touched(fit.design, *asked)
-    return list(dict.fromkeys(asked))
+    touched(fit.design, *chosen)
+    return list(dict.fromkeys(chosen))
 
 
 def _require_known(fit: AnyFit, combinations: Sequence[dict[str, Any]]) -> None:
@@ -434,7 +393,7 @@ def _has_steps(training: pd.Series, column: pd.Series) -> bool:
     return not is_timed(training) and is_exact(training) and is_exact(column)
 
 
-def _fitting(column: pd.Series, weights: NDArray[np.float64], contrast: Any, several: bool) -> Any:
+def _fitting(column: pd.Series, weights: Floats, contrast: Any, several: bool) -> Any:
     """Return the contrast for a variable: its default if the chosen one is of another type."""
     number = is_numeric_dtype(column.dtype)
     others = OF_FACTORS if number else OF_NUMBERS

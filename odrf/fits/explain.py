@@ -29,7 +29,7 @@ from odrf.fits.missing import reading_empty_cells
 from odrf.fits.pruning import grown_without, pruned_at
 from odrf.fits.responses import ValidationFolds, expected_response, folds_asked
 from odrf.fits.scores import explained_part
-from odrf.options.options import inner_options
+from odrf.options.options import Options
 from odrf.pruning.complexity import (
     ERROR,
     IMPURITY,
@@ -48,18 +48,14 @@ from odrf.pruning.validation import (
 )
 from odrf.text.splits import SplitWriter
 
-# ------------------------------------------------------------------------------------------------
-# One pruned tree that imitates the predictions of a fit, and how well it does so.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 MIN_LEAF = 5
 
 
 class Imitation(NamedTuple):
-    """A tree that imitates a fit (a surrogate model).
-
-    `error`: responses have offsets, which the tree's predictions lack.
-    """
+    """A tree that imitates a fit; `error` is None with offsets, which the tree lacks."""
 
     fit: Fit
     fidelity: float
@@ -73,11 +69,9 @@ def imitated(
 ) -> Imitation:
     """Return a pruned tree, grown on the predictions of a fit for its training rows.
 
-    Of a number, the tree has the prediction as its response.  Of K classes, it has each row once
-    for each class, weighted by the predicted probability: so the class shares of a leaf are the
-    mean probabilities of its rows.  The subtree is that of the smallest error by cross-validation
-    among those of the pruning path with at most `max_leaves` leaves.  Raises `InputError` if the
-    fit predicts the same for all rows, or was saved without its rows.
+    Of K classes, it has each row once for each, weighted by the predicted probability: so class
+    shares of leaves are mean probabilities. Of the pruning path, the subtree of at most
+    `max_leaves` leaves with the smallest error by cross-validation.
     """
     target = _predictions(fit)
     copies, data = _rows_to_imitate(fit, target)
@@ -85,47 +79,42 @@ def imitated(
     response = _response(fit)
     design = replace(fit.design, response=response)
     K = response.n_classes
-    request = inner_options(
+    request = Options(
         n_trees=1,
+        blend=False,
         resample="none",
         min_leaf=MIN_LEAF * K,
         seed=seed,
         n_jobs=fit.control.n_jobs,
-        sample_fraction="auto",
     )
     grown = grow_fit(call, design, data, request)
     loss = ERROR if K == 1 else IMPURITY
-    asked = _of_copies(folds_asked(cast(Fit, fit), cv, seed, ""), copies)
-    growth, folds = grown_without(grown, asked, fit.control.n_jobs, progress)
+    validation = _of_copies(folds_asked(cast(Fit, fit), cv, seed, ""), copies)
+    growth, folds = grown_without(grown, validation, fit.control.n_jobs, progress)
     subtrees = nested_subtrees(grown.forest, WEAKEST_LINK, loss)
     critical = partial(critical_alphas, rule=WEAKEST_LINK, loss=loss)
     alphas = geometric_means(subtrees.alpha)
     held = cross_validated(growth, folds, critical, alphas, copies)
     path = subtree_path(
-        subtrees, WEAKEST_LINK, loss, float(root_errors(grown.forest)[0]), held, asked.by
+        subtrees, WEAKEST_LINK, loss, float(root_errors(grown.forest)[0]), held, validation.by
     )
     row = _smallest_error(path, max_leaves)
     alpha = float(path.table["alpha"].iloc[row])
     forest = replace(grown.forest, count=_rows_in_nodes(grown.forest, fit.data.X))
     tree = pruned_at(replace(grown, forest=forest), alpha, WEAKEST_LINK, "", path=path)
     predicted = _held_out(fit, folds, copies, critical, float(alphas[row]), target.shape)
-    return _evaluated(fit, tree, target, predicted, asked)
+    return _evaluated(fit, tree, target, predicted, validation)
 
 
-def _predictions(fit: AnyFit) -> NDArray[np.float64]:
-    """Return the means or class probabilities (n, K) that all trees predict for training rows.
-
-    Offsets, which no tree of predictors can reproduce, are 0.
-    """
+def _predictions(fit: AnyFit) -> Floats:
+    """Return the means or probabilities (n, K) for training rows, offsets being 0."""
     target = expected_response(fit, fit.data.X)
     if (target == target[0]).all():
         raise InputError("the fit predicts the same for all rows: there is nothing to imitate")
     return target
 
 
-def _rows_to_imitate(
-    fit: AnyFit, target: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], TrainingData]:
+def _rows_to_imitate(fit: AnyFit, target: Floats) -> tuple[Integers, TrainingData]:
     """Return the number of the training row of each row of the tree's data, and these data."""
     data, (n, K) = fit.data, target.shape
     if K == 1:
@@ -159,10 +148,10 @@ def _response(fit: AnyFit) -> Response:
     return replace(fit.design.response, columns=(), evaluation=None, imitated=True)
 
 
-def _of_copies(asked: ValidationFolds, copies: NDArray[np.int64]) -> ValidationFolds:
+def _of_copies(validation: ValidationFolds, copies: Integers) -> ValidationFolds:
     """Return folds of the copies of rows."""
-    folds = [FoldRows(fold.train[copies], fold.test[copies]) for fold in asked.folds]
-    return asked._replace(folds=folds)
+    folds = [FoldRows(fold.train[copies], fold.test[copies]) for fold in validation.folds]
+    return validation._replace(folds=folds)
 
 
 def _smallest_error(path: SubtreePath, max_leaves: int) -> int:
@@ -173,11 +162,11 @@ def _smallest_error(path: SubtreePath, max_leaves: int) -> int:
 def _held_out(
     fit: AnyFit,
     folds: list[Fold],
-    copies: NDArray[np.int64],
-    critical: partial[NDArray[np.float64]],
+    copies: Integers,
+    critical: partial[Floats],
     alpha: float,
     shape: tuple[int, int],
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return for each training row (n, K) the prediction of the tree grown without it."""
     out = np.full(shape, np.nan)
     for fold in folds:
@@ -189,11 +178,7 @@ def _held_out(
 
 @one_thread()
 def _evaluated(
-    fit: AnyFit,
-    tree: Fit,
-    target: NDArray[np.float64],
-    predicted: NDArray[np.float64],
-    asked: ValidationFolds,
+    fit: AnyFit, tree: Fit, target: Floats, predicted: Floats, validation: ValidationFolds
 ) -> Imitation:
     known = ~np.isnan(predicted[:, 0]) & (fit.data.weights > 0)
     target, predicted, y = target[known], predicted[known], fit.data.y[known]
@@ -203,17 +188,14 @@ def _evaluated(
     at_zero = isinstance(fit, BoostedFit) and fit.offset.given
     if target.shape[1] == 1:
         error = float(weights @ (y - predicted[:, 0]) ** 2)
-        return Imitation(tree, fidelity, None, None if at_zero else error, asked.by)
+        return Imitation(tree, fidelity, None, None if at_zero else error, validation.by)
     classes = predicted_classes(predicted, tree.ordered)
     agreement = float(weights @ (classes == predicted_classes(target, fit.ordered)))
     error = float(weights @ (classes != y))
-    return Imitation(tree, fidelity, agreement, None if at_zero else error, asked.by)
+    return Imitation(tree, fidelity, agreement, None if at_zero else error, validation.by)
 
 
-# ------------------------------------------------------------------------------------------------
 # The nearest values of one or two variables that change a prediction.
-# ------------------------------------------------------------------------------------------------
-
 MOST_VALUES, VALUES_OF_PAIRS, VARIABLES_OF_PAIRS = 50, 9, 6
 # Values are rounded to this many decimal places after the first digit of the standard deviation.
 DIGITS_OF_SD = 3
@@ -224,19 +206,17 @@ class Candidates(NamedTuple):
 
     name: str
     values: list[Any]
-    distance: NDArray[np.float64]
+    distance: Floats
 
 
 def candidates_of(fit: AnyFit, row: pd.DataFrame) -> list[Candidates]:
     """Return for each variable the values that are tried.
 
-    Of numbers the values of training rows, or 50 quantiles of them, rounded to a thousandth of a
-    standard deviation, so that they can be shown as they are; the distance is in standard
-    deviations.  Of factors the levels, at the distance 1.  Whole numbers that floats do not hold
-    are left out.
+    Of numbers those of training rows, or 50 quantiles, rounded to a thousandth of a standard
+    deviation, so that they can be shown; distances are in these, and 1 for levels.
     """
     training = with_levels(fit.design, training_frame(fit.design, fit.data))
-    found = []
+    candidates = []
     for name in variables(fit.design):
         own, known = row[name].iloc[0], training[name].dropna()
         if not is_exact(known) or not is_exact(row[name]):
@@ -244,12 +224,12 @@ def candidates_of(fit: AnyFit, row: pd.DataFrame) -> list[Candidates]:
         sd = deviation_of(training[name], fit.data.weights) if _is_number(known) else 0.0
         values = _values_tried(known, sd)
         others = [value for value in values if pd.isna(own) or value != own]
-        distance: NDArray[np.float64] = np.ones(len(others))
+        distance: Floats = np.ones(len(others))
         if sd > 0 and pd.notna(own):
             distance = np.abs(np.array(others, dtype=np.float64) - float(own)) / sd
         order = np.argsort(distance, kind="stable")
-        found.append(Candidates(name, [others[i] for i in order], distance[order]))
-    return found
+        candidates.append(Candidates(name, [others[i] for i in order], distance[order]))
+    return candidates
 
 
 def _values_tried(known: pd.Series, sd: float) -> list[Any]:
@@ -262,7 +242,7 @@ def _values_tried(known: pd.Series, sd: float) -> list[Any]:
     return list(values[at])
 
 
-def predicted_at(fit: AnyFit, row: RawRows, values: dict[str, list[Any]]) -> NDArray[np.float64]:
+def predicted_at(fit: AnyFit, row: RawRows, values: dict[str, list[Any]]) -> Floats:
     """Return the mean response or class probabilities (m, K) of m copies of a row with `values`."""
     m = len(next(iter(values.values())))
     same = np.zeros(m, dtype=int)
@@ -274,19 +254,15 @@ def predicted_at(fit: AnyFit, row: RawRows, values: dict[str, list[Any]]) -> NDA
 
 
 def nearest_changes(
-    fit: AnyFit,
-    row: RawRows,
-    changes: Callable[[NDArray[np.float64]], NDArray[np.bool_]],
+    fit: AnyFit, row: RawRows, changes: Callable[[Floats], NDArray[np.bool_]]
 ) -> pd.DataFrame:
-    """Return the nearest value of each variable, and of pairs of them, that changes the prediction.
+    """Return the nearest value of each variable, and of pairs, that changes the prediction.
 
-    `changes` returns which of the predictions (m, K) are changed ones.  The table has the columns
-    ``variables``, ``values`` (in words) and ``distance``, the nearest first.  Pairs are tried of
-    the six variables that change the prediction most, and kept if they are nearer than either
-    alone.
+    `changes` says which predictions (m, K) are changed ones. Columns: ``variables``, ``values`` in
+    words, ``distance``. Pairs of the strongest six variables are kept if nearer than either alone.
     """
     now = expected_response(fit, row.X, row.offset)
-    found: list[tuple[str, str, float]] = []
+    nearest: list[tuple[str, str, float]] = []
     alone: dict[str, float] = {}
     moves = []
     candidates = [each for each in candidates_of(fit, row.frame) if each.values]
@@ -296,8 +272,8 @@ def nearest_changes(
         changed = np.flatnonzero(changes(predicted))
         alone[each.name] = float(each.distance[changed[0]]) if len(changed) else np.inf
         if len(changed):
-            words = _said(each.values[changed[0]])
-            found.append((each.name, words, alone[each.name]))
+            words = _in_words(each.values[changed[0]])
+            nearest.append((each.name, words, alone[each.name]))
     strongest = [candidates[i] for i in np.argsort(moves)[::-1][:VARIABLES_OF_PAIRS]]
     for first, second in combinations([_few(each) for each in strongest], 2):
         i, j = (part.ravel() for part in np.indices((len(first.values), len(second.values))))
@@ -311,9 +287,9 @@ def nearest_changes(
             continue
         best = int(changed[np.argmin(distance[changed])])
         if distance[best] < min(alone[first.name], alone[second.name]):
-            words = f"{_said(first.values[i[best]])}, {_said(second.values[j[best]])}"
-            found.append((f"{first.name}, {second.name}", words, float(distance[best])))
-    table = pd.DataFrame(found, columns=["variables", "values", "distance"])
+            words = f"{_in_words(first.values[i[best]])}, {_in_words(second.values[j[best]])}"
+            nearest.append((f"{first.name}, {second.name}", words, float(distance[best])))
+    table = pd.DataFrame(nearest, columns=["variables", "values", "distance"])
     return table.sort_values("distance", kind="stable", ignore_index=True)
 
 
@@ -328,28 +304,20 @@ def _is_number(column: pd.Series) -> bool:
 
 
 def _type_of_labels(column: pd.Series) -> Any:
-    """Return the type of a column of labels; None for numbers, and for categories.
-
-    Those of one row may be fewer than the values that are tried.
-    """
+    """Return the type of a column of labels; None for numbers, and for categories."""
     categories = isinstance(column.dtype, pd.CategoricalDtype)
     return None if categories or is_numeric_dtype(column.dtype) else column.dtype
 
 
-def _said(value: Any) -> str:
+def _in_words(value: Any) -> str:
     return repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
-# ------------------------------------------------------------------------------------------------
 # Which splits decide on one row, in all trees.
-# ------------------------------------------------------------------------------------------------
-
-
-def nodes_on_paths(fit: AnyFit, X: Matrix) -> tuple[Forest, NDArray[np.int64], NDArray[np.int64]]:
+def nodes_on_paths(fit: AnyFit, X: Matrix) -> tuple[Forest, Integers, Integers]:
     """Return the trees that read the row X (p, 1), the splits (s,) on its paths, and their trees.
 
-    The trees have further columns if cells are missing that are not in training.  The split nodes
-    are, of each tree, in their order from its root.
+    The splits of each tree are in their order from the root.
     """
     reading, X = reading_empty_cells(fit, X)
     forest = reading.forest
@@ -367,7 +335,7 @@ def nodes_on_paths(fit: AnyFit, X: Matrix) -> tuple[Forest, NDArray[np.int64], N
 
 
 def predictors_on_paths(
-    fit: AnyFit, forest: Forest, nodes: NDArray[np.int64], trees: NDArray[np.int64]
+    fit: AnyFit, forest: Forest, nodes: Integers, trees: Integers
 ) -> pd.DataFrame:
     """Return how often each predictor takes part in splits on the paths.
 
@@ -386,11 +354,8 @@ def predictors_on_paths(
     return table.sort_values("trees", ascending=False, kind="stable")
 
 
-def directions_of(fit: AnyFit, forest: Forest, nodes: NDArray[np.int64]) -> pd.DataFrame:
-    """Return which predictors the splits on the paths combine, the most frequent first.
-
-    Columns: ``predictors``, in the order of the formula; ``share`` of the splits.
-    """
+def directions_of(fit: AnyFit, forest: Forest, nodes: Integers) -> pd.DataFrame:
+    """Return which predictors the splits on the paths combine, the most frequent first."""
     names = fit.design.predictors
     words = [
         " + ".join(names[j] for j in _predictors(fit, forest, node)) for node in nodes.tolist()
@@ -399,11 +364,8 @@ def directions_of(fit: AnyFit, forest: Forest, nodes: NDArray[np.int64]) -> pd.D
     return counts.rename_axis("predictors").rename("share").reset_index()
 
 
-def rules_of(fit: AnyFit, forest: Forest, nodes: NDArray[np.int64], X: Matrix) -> list[str]:
-    """Return the splits on the path of a single tree in words, from the root to the leaf.
-
-    They are those of the fit's tree: terms of `forest` for new missing cells have no words.
-    """
+def rules_of(fit: AnyFit, forest: Forest, nodes: Integers, X: Matrix) -> list[str]:
+    """Return the splits of the fit's tree on the path of a row in words, from root to leaf."""
     if not len(nodes):
         return []
     writer = SplitWriter(fit.forest, fit.design, digits=4)

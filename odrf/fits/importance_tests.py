@@ -1,8 +1,7 @@
 """Tests of importance: conditional resampling, leaving out, knockoffs, elimination.
 
 A resample of a variable given the others keeps its relation to them, but has none to the response
-beside them.  So the rise of the loss when the fit is given the resample is the information that the
-variable alone has.
+beside them: the rise of the loss is the information that the variable alone has.
 """
 
 from __future__ import annotations
@@ -41,16 +40,15 @@ from odrf.fits.survival.validation import (
     evaluated_training_rows,
     losses_when_permuted,
 )
-from odrf.options.options import inner_options
+from odrf.options.options import Options
 from odrf.statistics.data_checks import distinct_rows
 from odrf.statistics.importance import out_of_bag_importance
 from odrf.statistics.importance_tests import gaussian_knockoffs
 from odrf.statistics.ridge import ridge_regression
 from odrf.statistics.survival.scores import HARRELL, INTEGRATED, UNO
 
-# ------------------------------------------------------------------------------------------------
-# Conditional resampling: values drawn from an estimate of the law given other variables.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 TREES = 100
 MIN_LEAF = 5
@@ -68,23 +66,17 @@ PENALTIES = 10.0 ** np.arange(-6, 3.1, 0.5)
 
 
 class NumberLaw(NamedTuple):
-    """The law of a number given other variables: a mean for each row, and residuals.
+    """The law of a number given others: means and residuals (m,) of rows without missing cells."""
 
-    Both are (m,), of the rows without a missing cell.
-    """
-
-    mean: NDArray[np.float64]
-    residual: NDArray[np.float64]
+    mean: Floats
+    residual: Floats
 
 
 class LabelLaw(NamedTuple):
-    """The law of a label given other variables: K labels, and their probabilities (m, K).
-
-    These are of the rows without a missing cell.
-    """
+    """The law of a label given others: K labels, and probabilities (m, K) of complete rows."""
 
     labels: Any
-    shares: NDArray[np.float64]
+    shares: Floats
 
 
 def laws_given_others(
@@ -93,9 +85,8 @@ def laws_given_others(
     """Estimate the law of each of some variables of `frame`, given all variables but these.
 
     The mean of a number is that of ridge regression, plus that of a forest of its residuals if this
-    has a smaller out-of-bag error.  The probabilities of a label, or of a number of at most ten
-    values, are out-of-bag class shares of a forest.  Raises `InputError` for a variable that is
-    neither a number nor a label.
+    has a smaller out-of-bag error; labels, and numbers of at most ten values, have shares of a
+    forest.
     """
     others = frame[[name for name in frame.columns if name not in names]]
     return {name: _law(frame[name], others, seed, n_jobs) for name in names}
@@ -106,16 +97,13 @@ def conditional_resamples(
 ) -> dict[str, Any]:
     """Draw values (n,) of each of the variables; missing cells stay missing.
 
-    A number is the mean of its row plus the residual of another row, which is the same row for all
-    numbers: so these keep their relation to each other.
+    A number is the mean of its row plus the residual of another row, the same one for all numbers.
     """
     place = rng.random(len(frame))
     return {name: _drawn(frame[name], law, place, rng) for name, law in laws.items()}
 
 
-def _drawn(
-    column: pd.Series, law: NumberLaw | LabelLaw, place: NDArray[np.float64], rng: Any
-) -> Any:
+def _drawn(column: pd.Series, law: NumberLaw | LabelLaw, place: Floats, rng: Any) -> Any:
     known = column.notna().to_numpy()
     if isinstance(law, NumberLaw):
         values = column.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
@@ -160,7 +148,7 @@ def _alone(known: pd.Series, number: bool) -> NumberLaw | LabelLaw:
 
 
 @one_thread()
-def _number_law(y: NDArray[np.float64], others: pd.DataFrame, seed: int, n_jobs: int) -> NumberLaw:
+def _number_law(y: Floats, others: pd.DataFrame, seed: int, n_jobs: int) -> NumberLaw:
     design, data = _design(pd.Series(y), others, "regression")
     Z = np.nan_to_num(indicated(data.X).T.astype(np.float64))
     linear = ridge_regression(Z, y, np.ones(len(y)), PENALTIES)
@@ -186,10 +174,7 @@ def _label_law(known: pd.Series, others: pd.DataFrame, seed: int, n_jobs: int) -
 
 
 def _design(target: pd.Series, others: pd.DataFrame, kind: str) -> tuple[Design, TrainingData]:
-    """Return the design of a target by all columns of other variables.
-
-    Warnings about these were given when the fit was made.
-    """
+    """Return the design of a target by all columns of other variables, without warnings."""
     data = others.set_axis([f"x{j}" for j in range(len(others.columns))], axis=1)
     # a formula with C() takes text that is different in nearly all rows, too
     texts = [name for name in data.columns if contents(data[name]) == TEXT]
@@ -204,7 +189,8 @@ def _is_category(column: pd.Series) -> bool:
 
 
 def _forest(design: Design, data: TrainingData, seed: int, n_jobs: int) -> Fit:
-    request = inner_options(
+    request = Options(
+        blend=False,
         n_trees=TREES,
         resample="bootstrap",
         min_leaf=MIN_LEAF,
@@ -215,28 +201,17 @@ def _forest(design: Design, data: TrainingData, seed: int, n_jobs: int) -> Fit:
     return grow_fit("", design, data, request)
 
 
-# ------------------------------------------------------------------------------------------------
 # The different rows of conditional resamples, each once.
-# ------------------------------------------------------------------------------------------------
-
-
 class DistinctDraws(NamedTuple):
-    """The different rows that some conditional resamples make of the rows of a matrix.
-
-    `row` (d,).  `changed` (p, d): the same row.  `number` (D, n): unchanged.
-    """
+    """The different rows `changed` (p, d) of resamples, their `row` (d,) and `number` (D, n)."""
 
     changed: Matrix
-    row: NDArray[np.int64]
-    number: NDArray[np.int64]
+    row: Integers
+    number: Integers
 
 
 def distinct_draws(X: Matrix, draws: Sequence[Matrix]) -> DistinctDraws:
-    """Return the rows that D resamples make of the rows of a matrix X (p, n), each once.
-
-    A label has few values, so that most resamples give a row the value that it has, or one that
-    another resample gave.
-    """
+    """Return the rows that D resamples make of X (p, n), each once: a label has few values."""
     # Bits are compared, not numbers: a missing cell equals a missing cell.
     bits = stored(X).view(np.int32)
     of_draws = [stored(draw).view(np.int32) for draw in draws]
@@ -253,18 +228,12 @@ def distinct_draws(X: Matrix, draws: Sequence[Matrix]) -> DistinctDraws:
     return DistinctDraws(with_layout(changed.view(np.float32), layout_of(X)), row, number)
 
 
-# ------------------------------------------------------------------------------------------------
 # Importances of predictors and of their knockoffs, in one forest.
-# ------------------------------------------------------------------------------------------------
-
-
-def knockoff_differences(fit: Fit) -> NDArray[np.float64]:
+def knockoff_differences(fit: Fit) -> Floats:
     """Return for each predictor its importance less that of its knockoff (P,).
 
-    A forest is grown by the fit's options, all trees of one kind, on predictors and knockoffs; the
-    importances are those by out-of-bag rows.  The order of a predictor and its knockoff is drawn,
-    so that no rule for ties favours one.  Raises `InputError` if a predictor is not one column of
-    numbers without missing cells.
+    By out-of-bag rows of one forest, by the fit's options, on both; their order is drawn, so that
+    no rule for ties favours one.
     """
     design, data = fit.design, fit.data
     P = len(design.predictors)
@@ -290,23 +259,17 @@ def knockoff_differences(fit: Fit) -> NDArray[np.float64]:
     return np.where(swapped, -difference, difference)
 
 
-# ------------------------------------------------------------------------------------------------
 # The rise of the losses of rows without the information that variables alone have.
-# ------------------------------------------------------------------------------------------------
-
 CONDITIONAL, LOCO = "conditional", "loco"
 FOLDS, FIRST_JUDGED = 5, 2
 DRAWS = 10
 
 
 class LossRises(NamedTuple):
-    """Rises of the losses of validation rows.
+    """Rises (T, m) of the losses of validation `rows` (m,)."""
 
-    `rises` (T, m), `rows` (m,).
-    """
-
-    rises: NDArray[np.float64]
-    rows: NDArray[np.int64]
+    rises: Floats
+    rows: Integers
     inflation: float
 
 
@@ -319,14 +282,11 @@ def loss_rises(
 ) -> LossRises:
     """Return the rises of the losses for T sets of variables, each resampled together.
 
-    The rows are five folds in random order, or in time.  Each of the last three evaluates the fit
-    grown again on the folds before it.  The loss is the squared error, for classes the sum of the
-    squared differences of indicators and probabilities.  For `type` "conditional" the validation
-    rows get resamples of the variables; for "loco" the fit is grown again on resamples.  The loss
-    is the mean over `n_draws` resamples of the validation rows.  Of one, rises are symmetric about
-    0 if the variable has no influence; means over more vary less, but are skewed. `advance` is
-    called after each set.  Raises `InputError` if there are too few rows, or a variable cannot be
-    resampled.
+    Each of the last three of five folds, in random order or in time, evaluates the fit grown on
+    those before it, by the squared error, of classes of indicators. For "conditional" the
+    validation rows get resamples, for "loco" the fit is grown again on resamples; losses are means
+    over `n_draws` of them. Of one, rises are symmetric about 0 without influence; means vary less,
+    but are skewed.
     """
     folds, control = _validation_folds(fit), fit.control
     frame, X, n = raw_rows(fit).frame, fit.data.X, fit.data.n_rows
@@ -363,14 +323,11 @@ def loss_rises(
 def _inflation(type: str, folds: Sequence[FoldRows]) -> float:
     """Return the variance of the mean rise, divided by the variance over rows.
 
-    For ``"conditional"`` it is the same fit that has both losses.  For ``"loco"`` there are two
-    fits, of which chance makes one better, and all validation rows are predicted by the same two.
-    For least squares on m columns of noise, with coefficients β on the variables and γ on their
-    resamples, both of variance σ²/N from N training rows, the difference of the two risks is |γ|² -
-    |β|², of variance 4mσ⁴/N²; the mean over M rows of the rises 2ε(βx - γz) has the variance
-    8mσ⁴/(NM).  So the first is M/(2N) of the second.  A fit that averages shrinks such
-    coefficients, and by as much the first beside the second.  So one half of it is added, which is
-    in the middle between no shrinking and shrinking to 0.
+    "conditional": the same fit has both losses. "loco": two fits, of which chance makes one better.
+    For least squares on m columns of noise, with coefficients β and γ of variance σ²/N from N rows,
+    the risks differ by |γ|² - |β|², of variance 4mσ⁴/N²; the mean over M rows of the rises 2ε(βx -
+    γz) has 8mσ⁴/(NM). So the first is M/(2N) of the second. A fit that averages shrinks it: one
+    half is added.
     """
     if type == CONDITIONAL:
         return 1.0
@@ -378,7 +335,7 @@ def _inflation(type: str, folds: Sequence[FoldRows]) -> float:
     return float(1.0 + sum(fold.test.sum() for fold in folds) / (4 * N))
 
 
-def _losses(fit: AnyFit, grown: AnyFit, X: Matrix, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def _losses(fit: AnyFit, grown: AnyFit, X: Matrix, rows: Integers) -> Floats:
     """Return the losses (m,) of some rows, as they are in X (p, m), by a fit without them."""
     if not len(rows):
         return np.empty(0)
@@ -392,9 +349,7 @@ def _losses(fit: AnyFit, grown: AnyFit, X: Matrix, rows: NDArray[np.int64]) -> N
 def _validation_folds(fit: AnyFit) -> list[FoldRows]:
     """Return folds of which each evaluates trees of those before it: the last three of five.
 
-    If each fold were evaluated by trees of all others, two folds would share random variation, and
-    the mean over both would vary more than that of as many independent rows.  In a sequence, the
-    rise of a fold is 0 on average given all folds before it, so that the rises are uncorrelated.
+    Trees of all others would share random variation; in a sequence the rises are uncorrelated.
     """
     rows = rows_to_divide(fit.design, fit.data)
     if min(most_folds(rows), int((fit.data.weights > 0).sum()) // 2) < FOLDS:
@@ -408,11 +363,7 @@ def _validation_folds(fit: AnyFit) -> list[FoldRows]:
     return folds
 
 
-# ------------------------------------------------------------------------------------------------
 # How the steps of an elimination of predictors are evaluated, and grown.
-# ------------------------------------------------------------------------------------------------
-
-
 class EliminationSteps(Protocol):
     """The steps of an elimination."""
 
@@ -423,7 +374,7 @@ class EliminationSteps(Protocol):
     def error_of(self, fit: Fit) -> tuple[float, float]:
         """Return the out-of-bag error of a fit, and its standard error."""
 
-    def importances_of(self, fit: Fit) -> NDArray[np.float64]:
+    def importances_of(self, fit: Fit) -> Floats:
         """Return the importance of each of its P predictors (P,)."""
 
     def grown_on(self, fit: Fit, which: Sequence[int], call: str, progress: bool = False) -> Fit:
@@ -445,7 +396,7 @@ class ResponseSteps:
         """Return the out-of-bag error of a fit, and its standard error."""
         return out_of_bag_loss(fit)
 
-    def importances_of(self, fit: Fit) -> NDArray[np.float64]:
+    def importances_of(self, fit: Fit) -> Floats:
         """Return the mean rise of the trees' out-of-bag losses by permutation (P,)."""
         return permutation_rises(fit).of_tree.mean(axis=0)
 
@@ -454,10 +405,7 @@ class ResponseSteps:
         return refit_on_some(fit, which, call, progress)
 
 
-# ------------------------------------------------------------------------------------------------
 # Steps of an elimination of predictors of times to an event.
-# ------------------------------------------------------------------------------------------------
-
 AUTO = "auto"
 ELIMINATED_BY = (AUTO, INTEGRATED, UNO, HARRELL)
 """The known values of the argument `metric`."""
@@ -466,10 +414,7 @@ WORDS = {INTEGRATED: "integrated Brier score", UNO: "1 - Uno's C", HARRELL: "1 -
 
 @dataclass(frozen=True)
 class SurvivalSteps:
-    """Steps that are evaluated by out-of-bag risks or curves.
-
-    `metric` is "integrated_brier", "uno_c" or "harrell_c".
-    """
+    """Steps evaluated by "integrated_brier", "uno_c" or "harrell_c", out of bag."""
 
     metric: str
 
@@ -486,7 +431,7 @@ class SurvivalSteps:
         error = score.std_error if groups is None else score.std_error_of_groups(groups)
         return score.estimate if self.metric == INTEGRATED else 1 - score.estimate, error
 
-    def importances_of(self, fit: Fit) -> NDArray[np.float64]:
+    def importances_of(self, fit: Fit) -> Floats:
         """Return the rise of this error when each predictor is permuted (P,); of 1 - C, Uno's."""
         losses = losses_when_permuted(_evaluated(fit), fit.control.seed)
         of_metric = losses.brier if self.metric == INTEGRATED else losses.concordance

@@ -13,6 +13,7 @@ from odrf.checks import checked_choice, checked_part, is_number, is_word
 from odrf.engine.oob import OutOfBag
 from odrf.engine.trees.routing import predict
 from odrf.errors import InputError, warn_user
+from odrf.fits.effects import kinds_of_trees
 from odrf.fits.fit import Fit
 from odrf.fits.predicting import PREDICTIONS, RowsToPredict, spread_numbers
 from odrf.fits.responses import require_out_of_bag
@@ -30,11 +31,10 @@ from odrf.statistics.jackknife import (
     distinguishes_rows,
     enough_trees,
     jackknife_after_bootstrap,
+    predicted_by_one,
 )
 
-# ------------------------------------------------------------------------------------------------
-# The warning that a forest has few trees for standard errors.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
 
 
 def warn_of_few_trees(n_trees: int, advised: int) -> None:
@@ -47,10 +47,7 @@ def warn_of_few_trees(n_trees: int, advised: int) -> None:
         )
 
 
-# ------------------------------------------------------------------------------------------------
 # Confidence and prediction intervals of a forest, and conditional quantiles.
-# ------------------------------------------------------------------------------------------------
-
 QUANTILE = "quantile"
 QUANTILES = (0.05, 0.5, 0.95)
 PROBABILITIES = 'type="prob" for their probabilities'
@@ -74,10 +71,7 @@ class Interval(NamedTuple):
 
 
 def type_with_quantiles(type: str, quantiles: Any, interval: Any) -> str:
-    """Return the type of prediction by the arguments of `predict`.
-
-    Raises `InputError` if `quantiles` are given with an interval or another type.
-    """
+    """Return the type of prediction by the arguments of `predict`."""
     if quantiles is None or type not in (*PREDICTIONS, QUANTILE):
         return type
     if interval is not None:
@@ -135,21 +129,19 @@ def interval_frame(
     fit: Fit,
     rows: RowsToPredict,
     interval: Interval,
-    unseen: Callable[[], OutOfBag],
+    out_of_bag: Callable[[], OutOfBag],
     progress: bool = False,
 ) -> pd.DataFrame:
-    """Return a table of predictions with their intervals.
+    """Return a table of predictions with their intervals, by the jackknife with ``std_error``.
 
-    Columns are ``estimate``, ``conf_low``, ``conf_high`` and, by the jackknife, ``std_error``.
-    `unseen` returns the out-of-bag results; only the conformal method calls it.
+    `out_of_bag` returns the out-of-bag results; only the conformal method calls it.
     """
     if interval.method == CONFORMAL:
         require_out_of_bag(fit, "Prediction intervals", f', or use method="{QUANTILE}"')
     elif interval.method == JACKKNIFE:
         require_out_of_bag(fit, "Confidence intervals")
     means = predict(fit.forest, rows.X, fit.control.n_jobs) if rows.oob is None else rows.oob
-    mean = means[:, 0]
-    std_error = None
+    mean, std_error = means[:, 0], None
     if interval.method == JACKKNIFE:
         std_error = _standard_errors(fit, rows, progress)
         half_width = reach_in_errors(interval.level, degrees_of_freedom(fit.draws)) * std_error
@@ -157,7 +149,10 @@ def interval_frame(
         if fit.design.response.in_probabilities:
             low, high = limits_of_predicted_share(mean, half_width)
     elif interval.method == CONFORMAL:
-        low, high = _ordered(*_conformal(fit, rows, interval.level, unseen().value[:, 0], progress))
+        low, high = _conformal(fit, rows, interval.level, out_of_bag().value[:, 0], progress)
+        # at levels near 0 the quantiles of the jackknife+ can cross: it leaves no value inside
+        crossed = low > high
+        low[crossed] = high[crossed] = 0.5 * low[crossed] + 0.5 * high[crossed]
     else:
         tail = (1 - interval.level) / 2
         low, high = _quantiles(fit, rows, np.array([tail, 1 - tail]), progress).T
@@ -173,17 +168,14 @@ def interval_frame(
 def quantile_frame(
     fit: Fit, rows: RowsToPredict, quantiles: Any, progress: bool = False
 ) -> pd.DataFrame:
-    """Return a column for each of the conditional `quantiles` of the response.
-
-    Raises `InputError` if they are not numbers above 0 and below 1, or the fit is not a regression.
-    """
+    """Return a column for each of the conditional `quantiles` of the response."""
     require_number(fit, f"type={QUANTILE!r}")
     levels = quantile_levels(quantiles)
     value = spread_numbers(_quantiles(fit, rows, levels, progress), rows.complete)
     return pd.DataFrame(value, index=rows.index, columns=pd.Index(levels, name=QUANTILE))
 
 
-def quantile_levels(quantiles: Any) -> NDArray[np.float64]:
+def quantile_levels(quantiles: Any) -> Floats:
     """Return the `quantiles` (q,); `InputError` if they are not numbers above 0 and below 1."""
     listed = [quantiles] if np.ndim(quantiles) == 0 else list(quantiles)
     if not listed:
@@ -191,9 +183,7 @@ def quantile_levels(quantiles: Any) -> NDArray[np.float64]:
     return np.array([checked_part("quantiles", level) for level in listed])
 
 
-def _quantiles(
-    fit: Fit, rows: RowsToPredict, levels: NDArray[np.float64], progress: bool
-) -> NDArray[np.float64]:
+def _quantiles(fit: Fit, rows: RowsToPredict, levels: Floats, progress: bool) -> Floats:
     data, predicting = fit.data, _predicting(fit, rows)
     with _bar(rows, progress) as bar:
         return conditional_quantiles(
@@ -211,12 +201,12 @@ def _predicting(fit: Fit, rows: RowsToPredict) -> NDArray[np.bool_] | None:
 
 
 def _conformal(
-    fit: Fit, rows: RowsToPredict, level: float, value: NDArray[np.float64], progress: bool
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    fit: Fit, rows: RowsToPredict, level: float, value: Floats, progress: bool
+) -> tuple[Floats, Floats]:
     """Return the ends from the residuals of the out-of-bag predictions `value` (n,)."""
     data, n_jobs = fit.data, fit.control.n_jobs
-    unseen = fit.draws.all_unseen()
-    at = calibrating(unseen, data.weights)
+    out_of_bag = fit.draws.all_unseen()
+    at = calibrating(out_of_bag, data.weights)
     groups = None if data.structure is None else data.structure.groups
     known, counted = len(at), "training rows"
     if groups is not None:
@@ -230,13 +220,13 @@ def _conformal(
     with _bar(rows, progress) as bar:
         if rows.oob is not None:
             return leave_one_out(
-                fit.forest, data.X, data.y, data.weights, unseen, at, level, n_jobs, bar.update,
+                fit.forest, data.X, data.y, data.weights, out_of_bag, at, level, n_jobs, bar.update,
                 groups,
             )  # fmt: skip
         return jackknife_plus(
             fit.forest,
             rows.X,
-            unseen[:, at],
+            out_of_bag[:, at],
             np.abs(data.y - value)[at],
             data.weights[at],
             level,
@@ -246,23 +236,8 @@ def _conformal(
         )
 
 
-def _ordered(
-    low: NDArray[np.float64], high: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the ends (m,) of intervals, with the middle in place of both where they are crossed.
-
-    At levels near 0 the quantiles of the jackknife+ can cross: it then leaves no value inside.
-    """
-    low, high, crossed = low.copy(), high.copy(), low > high
-    low[crossed] = high[crossed] = 0.5 * low[crossed] + 0.5 * high[crossed]
-    return low, high
-
-
-def _standard_errors(fit: Fit, rows: RowsToPredict, progress: bool) -> NDArray[np.float64]:
-    """Return the standard error of each prediction; warn if there are few trees for it.
-
-    It is NaN for a training row without two trees, of one kind, that did not draw it.
-    """
+def _standard_errors(fit: Fit, rows: RowsToPredict, progress: bool) -> Floats:
+    """Return the standard error of each prediction, NaN without two trees; warn if they are few."""
     n, B = int((fit.data.weights > 0).sum()), fit.forest.n_trees
     if B < 2:
         raise InputError(
@@ -279,15 +254,12 @@ def _standard_errors(fit: Fit, rows: RowsToPredict, progress: bool) -> NDArray[n
             'interval="confidence" compares trees that drew a row with trees that did not, but '
             f"every subsample has all but one of {n} rows: fit with a lower sample_fraction"
         )
-    kinds = np.zeros(B, dtype=np.int64) if fit.blend is None else fit.blend.of_tree
-    predicting = _predicting(fit, rows)
+    kinds, predicting = kinds_of_trees(fit), _predicting(fit, rows)
     with _bar(rows, progress) as bar:
         variance = jackknife_after_bootstrap(
             fit.forest, rows.X, kinds, fit.draws, predicting, bar.update
         )
     warn_of_few_trees(B, enough_trees(variance, B) if len(variance.raw) else 0)
     std_error = np.sqrt(variance.total)
-    if predicting is not None:
-        of_kinds = [predicting[kinds == g].sum(axis=0) for g in np.unique(kinds)]
-        std_error[np.max(of_kinds, axis=0) < 2] = np.nan
+    std_error[predicted_by_one(predicting, kinds, len(std_error))] = np.nan
     return std_error

@@ -1,13 +1,9 @@
 """Missing cells of new rows, in predictors that have none in training.
 
-A term of a split is then imputed by the mean of its predictor among the training rows that reach
-the node.  A split on one factor alone treats the cell as a level that the node does not have.
-
-A fit on rows in chunks, which has no rows to take these means of, imputes the mean of the column
-over all training rows; a level that none of them has is none of the known ones.  Other fits without
-training rows refuse such cells.
-
-A tree with surrogates needs no imputed values: it only needs indicators of the missing cells.
+A term of a split is imputed by the mean of its predictor among the training rows of the node; a
+split on one factor takes the cell as a level that the node does not have. A fit on rows in chunks
+imputes the mean of the column; others without training rows refuse such cells. A tree with
+surrogates only needs indicators of the missing cells.
 """
 
 from __future__ import annotations
@@ -20,32 +16,26 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.design import INDICATORS, Design, TrainingData
-from odrf.engine.factors import (
-    Layout,
-    Matrix,
-    beside,
-    layout_of,
-    stored,
-    with_layout,
-    with_rows,
-)
+from odrf.engine.factors import Layout, Matrix, beside, layout_of, stored, with_layout, with_rows
 from odrf.engine.trees.forest import Forest, LazyArrays
 from odrf.engine.trees.packing import Packed, groups_of_trees
 from odrf.engine.trees.routing import leaf_nodes, predict_row
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit, BoostedFit, Fit, GuidedFit, StreamedFit
 
-NO_COLUMNS: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+NO_COLUMNS: Integers = np.empty(0, dtype=np.int64)
 
 
 def reading_empty_cells(
-    fit: AnyFit, X: Matrix, also: NDArray[np.int64] = NO_COLUMNS
+    fit: AnyFit, X: Matrix, also: Integers = NO_COLUMNS
 ) -> tuple[AnyFit, Matrix]:
     """Return the fit and the matrix (p + q, n) with which rows X (p, n) can be predicted.
 
-    NaN are missing cells.  The q further columns are missing indicators of q columns that have such
-    cells, or are among those of `also`, in ascending order; the splits of the fit have the imputed
-    value of each as a further term.  Without missing cells q is 0.
+    The q further columns are missing indicators of columns that have NaN, or are among `also`; the
+    splits of the fit have the imputed value of each as a further term.
     """
     columns = np.union1d(empty_columns(X), also)
     if not len(columns):
@@ -62,7 +52,7 @@ def reading_empty_cells(
     return _with_forest(fit, data, filling_forest(fit, columns)), with_empty_cells(X, columns)
 
 
-def _with_means(X: Matrix, columns: NDArray[np.int64], means: NDArray[np.float64]) -> Matrix:
+def _with_means(X: Matrix, columns: Integers, means: Floats) -> Matrix:
     """Return X (p, n) with the means (p,) of columns in their missing cells."""
     array, rows = stored(X).copy(), _rows(X, columns)
     fills = means[columns].astype(np.float32)[:, np.newaxis]
@@ -70,20 +60,20 @@ def _with_means(X: Matrix, columns: NDArray[np.int64], means: NDArray[np.float64
     return with_layout(array, layout_of(X))
 
 
-def empty_columns(X: Matrix) -> NDArray[np.int64]:
+def empty_columns(X: Matrix) -> Integers:
     """Return the columns (q,) of a matrix in which cells are missing."""
     empty: NDArray[np.bool_] = np.asarray(np.isnan(stored(X)).any(axis=1))
     columns = number_columns(X)
     return columns[empty[_rows(X, columns)]]
 
 
-def number_columns(X: Matrix) -> NDArray[np.int64]:
+def number_columns(X: Matrix) -> Integers:
     """Return the columns of a matrix that are stored as they are, not as codes of a factor."""
     layout = layout_of(X)
     return np.arange(len(X)) if layout is None else np.flatnonzero(layout.level == 0)
 
 
-def with_empty_cells(X: Matrix, columns: NDArray[np.int64]) -> Matrix:
+def with_empty_cells(X: Matrix, columns: Integers) -> Matrix:
     """Return X (p, n) with 0 in missing cells, and a missing indicator of each of `columns`."""
     empty = np.isnan(stored(X)[_rows(X, columns)])
     filled = with_layout(np.nan_to_num(stored(X), nan=0.0), layout_of(X))
@@ -91,11 +81,7 @@ def with_empty_cells(X: Matrix, columns: NDArray[np.int64]) -> Matrix:
 
 
 def filling_rule(fit: AnyFit) -> FillingRule:
-    """Return what predicts single rows with missing cells.
-
-    The imputation values are computed when the first such row comes, if ever: that takes the
-    training rows, and the trees with these values take about twice as much memory.
-    """
+    """Return what predicts single rows with missing cells, computed when the first one comes."""
 
     def find(rule: FillingRule) -> None:
         X = fit.data.X
@@ -109,17 +95,13 @@ def filling_rule(fit: AnyFit) -> FillingRule:
 
 @dataclass(frozen=True)
 class FillingRule(LazyArrays):
-    """The trees with an imputation value for each term, for one row at a time.
-
-    They can be pickled, and have no training rows then. `columns` (q,) are those with imputation
-    values, `layout` where they are among the numbers of a row.
-    """
+    """The trees with an imputation value for each term of `columns` (q,), for one row at a time."""
 
     packed: Packed
-    columns: NDArray[np.int64]
+    columns: Integers
     layout: Layout | None
 
-    def mean(self, value: NDArray[np.float64], x: NDArray[np.float32]) -> NDArray[np.float64]:
+    def mean(self, value: Floats, x: NDArray[np.float32]) -> Floats:
         """Return the mean (K,) of leaf values `value` (m, K) for a row x (r,) with missing NaN."""
         X = with_empty_cells(with_layout(x[:, np.newaxis], self.layout), self.columns)
         return predict_row(self.packed, value, np.ascontiguousarray(stored(X)[:, 0]))
@@ -128,13 +110,13 @@ class FillingRule(LazyArrays):
         return self.in_memory()
 
 
-def _rows(X: Matrix, columns: NDArray[np.int64]) -> NDArray[np.integer]:
+def _rows(X: Matrix, columns: Integers) -> NDArray[np.integer]:
     """Return the rows of what is `stored` that have these columns."""
     layout = layout_of(X)
     return columns if layout is None else layout.place[columns]
 
 
-def _nothing(columns: NDArray[np.int64], n: int) -> NDArray[np.float32]:
+def _nothing(columns: Integers, n: int) -> NDArray[np.float32]:
     return np.zeros((len(columns), n), dtype=np.float32)
 
 
@@ -146,11 +128,8 @@ def _with_forest(fit: AnyFit, data: TrainingData, forest: Forest) -> AnyFit:
     return replace(cast(Fit, fit), data=data, forest=forest)
 
 
-def filling_forest(fit: AnyFit, columns: NDArray[np.int64]) -> Forest:
-    """Return the trees, with imputation values for the `columns` (q,) as terms p … p + q - 1.
-
-    If they have surrogates, these columns are missing indicators instead.
-    """
+def filling_forest(fit: AnyFit, columns: Integers) -> Forest:
+    """Return the trees, with imputation values for the `columns` (q,) as terms p … p + q - 1."""
     forest, p = fit.forest, len(fit.design.columns)
     if forest.surrogates is not None:
         return replace(forest, surrogates=forest.surrogates.marked_by(columns))
@@ -179,13 +158,10 @@ def _on_one_factor(forest: Forest, design: Design) -> NDArray[np.bool_]:
     return alone
 
 
-def _means_at_terms(
-    fit: AnyFit, columns: NDArray[np.int64], terms: NDArray[np.int64], rank: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _means_at_terms(fit: AnyFit, columns: Integers, terms: Integers, rank: Integers) -> Floats:
     """Return for each of `terms` (z,) the mean of its column over the training rows of its node.
 
-    `rank` (p,) are the places of all columns among `columns` (q,).  Some trees at a time: the means
-    of all columns in all nodes would take many times the memory of the forest.
+    Some trees at a time: those of all would take many times the memory of the forest.
     """
     forest, n = fit.forest, len(fit.data.y)
     values = stored(fit.data.X)[_rows(fit.data.X, columns)]
@@ -204,13 +180,10 @@ def _means_at_terms(
     return means
 
 
-def _node_means(
-    forest: Forest, leaves: NDArray[np.int64], rows: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the means (m, q) over the training rows that reach each node.
+def _node_means(forest: Forest, leaves: Integers, rows: Floats) -> Floats:
+    """Return the means (m, q) over the training rows of each node, or over all of an empty one.
 
-    They are in the `leaves` (n, B), and have the weighted values and the weight `rows` (n, q + 1).
-    A node that no row reaches has the mean of all rows.
+    `leaves` (n, B), `rows` (n, q + 1) the weighted values and the weight.
     """
     n = len(rows)
     sums = np.zeros((forest.n_nodes, rows.shape[1]))

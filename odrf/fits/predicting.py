@@ -26,12 +26,12 @@ from odrf.fits.missing import FillingRule, filling_rule, reading_empty_cells
 from odrf.public.progress import progress_bar
 from odrf.statistics.calibration import estimated_priors, shifted
 
-# ------------------------------------------------------------------------------------------------
-# From arrays of numbers and class codes to pandas; rows with missing values keep their place.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 
-def spread_numbers(values: NDArray[np.float64], complete: NDArray[np.bool_]) -> NDArray[np.float64]:
+def spread_numbers(values: Floats, complete: Mask) -> Floats:
     """Return an array (n, …) with the rows of `values` (m, …) where `complete`, NaN elsewhere."""
     if complete.all():
         return values
@@ -40,7 +40,7 @@ def spread_numbers(values: NDArray[np.float64], complete: NDArray[np.bool_]) -> 
     return out
 
 
-def spread_codes(codes: NDArray[np.int64], complete: NDArray[np.bool_]) -> NDArray[np.int64]:
+def spread_codes(codes: Integers, complete: Mask) -> Integers:
     """Return an array (n, …) with the rows of `codes` (m, …) where `complete`, -1 elsewhere."""
     if complete.all():
         return codes
@@ -49,29 +49,19 @@ def spread_codes(codes: NDArray[np.int64], complete: NDArray[np.bool_]) -> NDArr
     return out
 
 
-def class_labels(codes: NDArray[np.int64], response: Response) -> pd.Categorical:
-    """Return the label of each class code (n,), missing where it is -1.
-
-    They have the categories of the response, in its order, so that they can be compared with it.
-    """
+def class_labels(codes: Integers, response: Response) -> pd.Categorical:
+    """Return the label of each class code (n,), missing where it is -1, as the response has it."""
     return pd.Categorical.from_codes(response.places[codes], dtype=response.dtype)
 
 
-# ------------------------------------------------------------------------------------------------
 # Predictions for populations whose class shares differ from those of the training rows.
-# ------------------------------------------------------------------------------------------------
-
 PRIOR_PREDICTIONS = ("response", "class", "prob", "cumulative")
 # The sum of the shares may differ from 1 by this much.
 ROUNDING = 1e-6
 
 
-def checked_priors(priors: Any, response: Response, type: str) -> NDArray[np.float64] | None:
-    """Return the class shares (K,) in `priors`; None for None.
-
-    Raises `InputError` if the response has no classes, if the prediction `type` does not depend on
-    probabilities, or if `priors` are not one positive number for each class, or do not add up to 1.
-    """
+def checked_priors(priors: Any, response: Response, type: str) -> Floats | None:
+    """Return the class shares (K,) in `priors`; None for None."""
     if priors is None:
         return None
     require_priors(response, "priors=")
@@ -89,7 +79,7 @@ def checked_priors(priors: Any, response: Response, type: str) -> NDArray[np.flo
     return _shares(mapping, response)
 
 
-def _shares(priors: Mapping[Any, Any], response: Response) -> NDArray[np.float64]:
+def _shares(priors: Mapping[Any, Any], response: Response) -> Floats:
     labels = [] if response.classes is None else response.classes.tolist()
     for label in priors:
         if label not in labels:
@@ -122,20 +112,13 @@ def require_priors(response: Response, what: str) -> None:
         )
 
 
-def with_priors(
-    fit: AnyFit, value: NDArray[np.float64], priors: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
+def with_priors(fit: AnyFit, value: Floats, priors: Floats | None) -> Floats:
     """Return the probabilities `value` (n, K), corrected to class shares `priors` unless None."""
     return value if priors is None else shifted(value, _training_priors(fit), priors)
 
 
-def priors_of_rows(
-    fit: AnyFit, shares: NDArray[np.float64], max_steps: Any, tolerance: Any
-) -> pd.Series:
-    """Estimate the class shares in the population of rows with probabilities `shares` (m, K).
-
-    Raises `InputError` if there are no rows, or an option is out of range.
-    """
+def priors_of_rows(fit: AnyFit, shares: Floats, max_steps: Any, tolerance: Any) -> pd.Series:
+    """Estimate the class shares in the population of rows with probabilities `shares` (m, K)."""
     max_steps = checked_whole("max_steps", max_steps, 1)
     tolerance = checked_amount("tolerance", tolerance)
     if len(shares) == 0:
@@ -152,7 +135,7 @@ def priors_of_rows(
     return pd.Series(estimate.priors, index=fit.design.response.classes, name="prior")
 
 
-def _training_priors(fit: AnyFit) -> NDArray[np.float64]:
+def _training_priors(fit: AnyFit) -> Floats:
     """Return the class shares (K,) that the fit's probabilities are based on."""
     K = len(fit.design.response.classes)  # type: ignore[arg-type]
     if fit.votes:
@@ -161,26 +144,19 @@ def _training_priors(fit: AnyFit) -> NDArray[np.float64]:
     return totals / totals.sum()
 
 
-# ------------------------------------------------------------------------------------------------
 # The types of prediction: mean or class, probabilities, leaves, predictions of each tree.
-# ------------------------------------------------------------------------------------------------
-
 PREDICTIONS = ("response", "class", "prob", "cumulative", "leaf", "trees")
 
 
 @dataclass(frozen=True)
 class RowsToPredict:
-    """Rows to predict.
-
-    `X` (p, m), `complete` (n,).  `oob` (n, K): probabilities, NaN for a row that every tree drew;
-    None if all trees predict each row.
-    """
+    """Rows X (p, m) to predict, `complete` (n,); `oob` (n, K) if each by trees that missed it."""
 
     fit: AnyFit
     X: Matrix
-    complete: NDArray[np.bool_]
+    complete: Mask
     index: pd.Index
-    oob: NDArray[np.float64] | None = None
+    oob: Floats | None = None
 
 
 def rows_of(fit: AnyFit, newdata: pd.DataFrame) -> RowsToPredict:
@@ -192,11 +168,7 @@ def rows_of(fit: AnyFit, newdata: pd.DataFrame) -> RowsToPredict:
 def predict_rows(
     rows: RowsToPredict, type: str, priors: Any = None, progress: bool = False
 ) -> pd.Series | pd.DataFrame:
-    """Return the predictions for the rows.
-
-    `type`, `priors` and `progress` are those of `odrf.results.base.FittedResults.predict`, as are
-    the errors.
-    """
+    """Return the predictions for the rows, of a `type` of `PREDICTIONS`."""
     fit = rows.fit
     checked_choice("type", type, PREDICTIONS)
     require_classes(fit.design.response, type)
@@ -216,9 +188,7 @@ def predict_rows(
     return as_asked(fit, value, rows.index, type)
 
 
-def as_asked(
-    fit: AnyFit, value: NDArray[np.float64], index: pd.Index, type: str
-) -> pd.Series | pd.DataFrame:
+def as_asked(fit: AnyFit, value: Floats, index: pd.Index, type: str) -> pd.Series | pd.DataFrame:
     """Return means or class probabilities (n, K) as a prediction of this `type`."""
     if type == "prob":
         return as_prob(fit, value, index)
@@ -230,11 +200,8 @@ def as_asked(
 
 def mean_values(
     fit: AnyFit, X: Matrix, advance: Callable[[int], object] = lambda n: None
-) -> NDArray[np.float64]:
-    """Return the mean response (n, 1) or the class probabilities (n, K) for predictors X (p, n).
-
-    `advance` is called with numbers of rows when they are done.
-    """
+) -> Floats:
+    """Return the mean response (n, 1) or the class probabilities (n, K) for predictors X (p, n)."""
     value = predict(fit.forest, X, fit.control.n_jobs, advance)
     if fit.votes and fit.design.response.classes is not None:
         # added one by one, as in other languages: NumPy adds many numbers in another order
@@ -256,7 +223,7 @@ def require_classes(response: Response, type: str) -> None:
         )
 
 
-def as_response(fit: AnyFit, value: NDArray[np.float64], index: pd.Index) -> pd.Series:
+def as_response(fit: AnyFit, value: Floats, index: pd.Index) -> pd.Series:
     """Return the mean responses (n, 1), or the classes predicted from probabilities (n, K)."""
     response = fit.design.response
     if response.classes is None:
@@ -265,7 +232,7 @@ def as_response(fit: AnyFit, value: NDArray[np.float64], index: pd.Index) -> pd.
     return pd.Series(labels, index=index, name=response.name)
 
 
-def as_prob(fit: AnyFit, value: NDArray[np.float64], index: pd.Index) -> pd.DataFrame:
+def as_prob(fit: AnyFit, value: Floats, index: pd.Index) -> pd.DataFrame:
     """Return class probabilities (n, K) as a data frame with one column per class."""
     return pd.DataFrame(value, index=index, columns=fit.design.response.classes)
 
@@ -306,22 +273,14 @@ def _tree_numbers(forest: Forest) -> pd.RangeIndex:
     return pd.RangeIndex(forest.n_trees, name="tree")
 
 
-# ------------------------------------------------------------------------------------------------
 # Offsets of the rows that boosted trees predict.
-# ------------------------------------------------------------------------------------------------
-
-
 def offsets_of_rows(
     fit: BoostedFit,
     newdata: pd.DataFrame | None,
     rows: RowsToPredict,
     offset: str | ArrayLike | None,
-) -> NDArray[np.float64]:
-    """Return the offsets of the complete rows; `offset` is the argument of `predict`.
-
-    Without `newdata` they are the training rows.  Raises `InputError` if offsets are missing, or
-    given for the training rows.
-    """
+) -> Floats:
+    """Return the offsets of the complete rows; `offset` is the argument of `predict`."""
     if newdata is None:
         if offset is not None:
             raise InputError(
@@ -331,10 +290,7 @@ def offsets_of_rows(
     return fit.offset.of(newdata, offset, rows.complete)
 
 
-# ------------------------------------------------------------------------------------------------
 # Fast prediction of one row at a time, without a data frame.
-# ------------------------------------------------------------------------------------------------
-
 ROW_PREDICTIONS = ("response", "class", "prob")
 
 SHOWN = 20
@@ -378,7 +334,7 @@ class RowPredictor:
     plan: RowPlan
     packed: Packed
     filling: FillingRule | None
-    value: NDArray[np.float64]
+    value: Floats
     labels: tuple[Any, ...]
     votes: bool
     ordered: bool
@@ -411,7 +367,7 @@ class RowPredictor:
             return self.labels[int(predicted_classes(mean[np.newaxis], True)[0])]
         return self.labels[numbers.index(max(numbers))] if self.labels else numbers[0]
 
-    def _mean(self, x: NDArray[np.float32]) -> NDArray[np.float64]:
+    def _mean(self, x: NDArray[np.float32]) -> Floats:
         if self.filling is None or not np.isnan(x).any():
             return predict_row(self.packed, self.value, x)
         return self.filling.mean(self.value, x)

@@ -32,10 +32,6 @@ from odrf.statistics.proximity import (
 )
 from odrf.text.names import free_name
 
-# ------------------------------------------------------------------------------------------------
-# Proximities of the rows of a fit: which training rows share leaves with them.
-# ------------------------------------------------------------------------------------------------
-
 PLAIN, OOB, WEIGHTS = "plain", "oob", "weights"
 TYPES = (PLAIN, OOB, WEIGHTS)
 MOST_PAIRS = 2**28
@@ -51,11 +47,7 @@ def indicators_of(
 
 
 def proximities(fit: AnyFit, X: Matrix | None, type: str) -> scipy.sparse.csr_array:
-    """Return proximities (m, n) of new rows X (p, m), or of the training rows, to these n rows.
-
-    `type` is "plain", "oob" or "weights".  Raises `InputError` if it is unknown, if the fit or the
-    rows have none of it, or if too many rows share leaves.
-    """
+    """Return proximities (m, n) of new rows X (p, m), or of the training rows, to these n rows."""
     checked_choice("type", type, TYPES)
     if type == WEIGHTS:
         return _weights(fit, X)
@@ -76,10 +68,10 @@ def _out_of_bag(fit: AnyFit, X: Matrix | None) -> scipy.sparse.csr_array:
     if not isinstance(fit, Fit):
         raise InputError('type="oob" needs trees that draw rows: use type="plain"')
     require_out_of_bag(fit, "Proximities out of bag", ', or use type="plain"')
-    unseen = fit.draws.all_unseen()
-    indicators = indicators_of(fit, fit.data.X, unseen)
+    out_of_bag = fit.draws.all_unseen()
+    indicators = indicators_of(fit, fit.data.X, out_of_bag)
     _require_few(most_pairs(indicators, indicators))
-    return shared_out_of_bag(indicators, unseen)
+    return shared_out_of_bag(indicators, out_of_bag)
 
 
 def _weights(fit: AnyFit, X: Matrix | None) -> scipy.sparse.csr_array:
@@ -89,8 +81,8 @@ def _weights(fit: AnyFit, X: Matrix | None) -> scipy.sparse.csr_array:
             'guided forest vote: use type="plain"'
         )
     data = fit.data
-    unseen = fit.draws.all_unseen() if X is None and leaves_rows_out(fit) else None
-    rows = indicators_of(fit, data.X if X is None else X, unseen)
+    out_of_bag = fit.draws.all_unseen() if X is None and leaves_rows_out(fit) else None
+    rows = indicators_of(fit, data.X if X is None else X, out_of_bag)
     return prediction_weights(rows, leaf_members(fit.forest, data.X, fit.draws), data.n_rows)
 
 
@@ -103,10 +95,6 @@ def _require_few(pairs: int) -> None:
         )
 
 
-# ------------------------------------------------------------------------------------------------
-# Missing cells imputed by the values of near rows.
-# ------------------------------------------------------------------------------------------------
-
 # Rows with missing cells that are compared with all training rows at once.
 ROWS_AT_ONCE = 512
 
@@ -114,9 +102,9 @@ ROWS_AT_ONCE = 512
 def imputed(fit: AnyFit, frame: pd.DataFrame, rounds: int) -> pd.DataFrame:
     """Return the variables of rows, `frame`, with their missing cells imputed.
 
-    First by the median or the most frequent level of the training rows; then, in each of the
-    `rounds`, by the mean or level of the training rows that have a value, weighted by the share of
-    trees in which they share a leaf with the imputed row (Breiman 2003).
+    First by the median or most frequent level; then, in each of the `rounds`, by that of the
+    training rows, weighted by the share of trees in which they share a leaf with the row (Breiman
+    2003).
     """
     training = training_frame(fit.design, fit.data)
     empty = frame.isna()
@@ -127,12 +115,12 @@ def imputed(fit: AnyFit, frame: pd.DataFrame, rounds: int) -> pd.DataFrame:
     own = indicators_of(fit, fit.data.X)
     for _ in range(rounds):
         parts = [where[block] for block in row_blocks(len(where), ROWS_AT_ONCE)]
-        found = [
+        of_parts = [
             _fills(fit, complete.iloc[part], empty.iloc[part], training, own) for part in parts
         ]
         for name in frame.columns[empty.any()]:
             column = complete[name].astype(object)
-            for part, fills in zip(parts, found, strict=True):
+            for part, fills in zip(parts, of_parts, strict=True):
                 at = part[empty[name].to_numpy()[part]]
                 column.iloc[at] = fills[name]
             complete[name] = _in_type_of(column, complete[name])
@@ -181,19 +169,13 @@ def _in_type_of(column: pd.Series, before: pd.Series) -> pd.Series:
     return column.astype(before.dtype)
 
 
-# ------------------------------------------------------------------------------------------------
 # Prototypes and outliers among the training rows.
-# ------------------------------------------------------------------------------------------------
-
 Sparse: TypeAlias = "scipy.sparse.csr_array"
 SCORE, ROWS = "score", "rows"
 
 
 def prototype_table(fit: AnyFit, proximity: Sparse, k: int) -> pd.DataFrame:
-    """Return k training rows, of classes k of each, that are near the other rows.
-
-    `proximity` (n, n) is that of the training rows.
-    """
+    """Return k training rows, of classes k of each, that are near the other rows."""
     chosen: list[int] = []
     for rows in _groups(fit):
         inside = scipy.sparse.csr_array(proximity[rows][:, rows])

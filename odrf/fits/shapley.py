@@ -22,16 +22,14 @@ from odrf.fits.predicting import mean_values
 from odrf.public.progress import progress_bar
 from odrf.statistics.shapley import Game, OrderDraws, Shares, interactions_of_trees, shares_of_trees
 
-# ------------------------------------------------------------------------------------------------
-# The values that formula terms have in rows, one column for each term.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 def term_data(design: Design, rows: RawRows) -> pd.DataFrame:
     """Return the value of each term (n, P) in the rows.
 
-    A column of the data is as it is there.  Of a term like ``log(x)`` or ``a:b`` it is the number
-    that the term is; of a term of several columns, the values of its variables, joined by a colon.
+    A column as it is; the number that a term like ``log(x)`` is; else values joined by a colon.
     """
     columns = {name: _values(design, rows, j) for j, name in enumerate(design.predictors)}
     return pd.DataFrame(columns, index=rows.frame.index)
@@ -53,7 +51,7 @@ def _values(design: Design, rows: RawRows, j: int) -> Any:
     return joined
 
 
-def _number(design: Design, rows: RawRows, j: int) -> NDArray[np.float64]:
+def _number(design: Design, rows: RawRows, j: int) -> Floats:
     """Return the number that a term of one column is; NaN where it is empty."""
     at = int(design.first[j])
     scaled = rows.X[at].astype(np.float64)
@@ -62,11 +60,7 @@ def _number(design: Design, rows: RawRows, j: int) -> NDArray[np.float64]:
     return np.asarray(design.scaling.low[at] + design.scaling.range[at] * scaled)
 
 
-# ------------------------------------------------------------------------------------------------
 # The game whose Shapley values are computed: trees, rows, and the terms of their numbers.
-# ------------------------------------------------------------------------------------------------
-
-
 def side_by_side(first: Matrix, second: Matrix) -> Matrix:
     """Return the matrix of the rows of both matrices, which have the same design."""
     rows = np.concatenate([stored(first), stored(second)], axis=1)
@@ -97,12 +91,8 @@ def game_of(fit: AnyFit, X: Matrix, n_background: int) -> Game:
     )
 
 
-def predicted_outputs(fit: AnyFit, X: Matrix) -> NDArray[np.float64]:
-    """Return the outputs (n, K) of the rows of X (p, n) that Shapley values explain.
-
-    The mean response or the probabilities of the classes; of boosted trees the scores, without
-    offsets.
-    """
+def predicted_outputs(fit: AnyFit, X: Matrix) -> Floats:
+    """Return the explained outputs (n, K) of X (p, n); of boosted trees scores without offsets."""
     reader, read = reading_empty_cells(fit, X)
     if isinstance(reader, BoostedFit):
         return reader.scores(read, np.zeros(read.shape[1])).T
@@ -121,7 +111,7 @@ def output_names(fit: AnyFit) -> pd.Index:
     return response.classes[: fit.control.n_outputs]
 
 
-def _term_of_rows(X: Matrix, term: NDArray[np.int64]) -> NDArray[np.int64]:
+def _term_of_rows(X: Matrix, term: Integers) -> Integers:
     """Return the predictor of each row of the stored X."""
     layout = layout_of(X)
     if layout is None:
@@ -131,13 +121,13 @@ def _term_of_rows(X: Matrix, term: NDArray[np.int64]) -> NDArray[np.int64]:
     return of_rows
 
 
-def _term_of_columns(design: Design, X: Matrix) -> NDArray[np.int64]:
+def _term_of_columns(design: Design, X: Matrix) -> Integers:
     """Return the predictor of each column of a matrix, and of its missing indicators."""
     columns = np.concatenate([np.arange(len(design.columns)), empty_columns(X)])
     return np.searchsorted(design.first, columns, side="right") - 1
 
 
-def _used(forest: Forest, term: NDArray[np.int64], P: int) -> NDArray[np.bool_]:
+def _used(forest: Forest, term: Integers, P: int) -> NDArray[np.bool_]:
     """Return which predictors (B, P) the trees read; with surrogates any may be read."""
     used = np.ones((forest.n_trees, P), dtype=np.bool_)
     if forest.surrogates is None:
@@ -148,10 +138,6 @@ def _used(forest: Forest, term: NDArray[np.int64], P: int) -> NDArray[np.bool_]:
         used[np.repeat(of_node, sizes)[kept], term[forest.index[kept]]] = True
     return used
 
-
-# ------------------------------------------------------------------------------------------------
-# From a fit and rows to Shapley values as arrays.
-# ------------------------------------------------------------------------------------------------
 
 # The key of the orders among those of the seed.
 KEY = (22, 1)
@@ -166,25 +152,18 @@ the rows that are explained."""
 
 @dataclass(frozen=True, eq=False)
 class ExplainedRows:
-    """Shapley values, or interaction values, of n rows, and what they add up to.
-
-    `shares` (n, P, K), `base` (K,), `predicted` (n, K).
-    """
+    """Shapley or interaction values of n rows, `base` (K,) and `predicted` (n, K)."""
 
     shares: Shares
-    base: NDArray[np.float64]
-    predicted: NDArray[np.float64]
+    base: Floats
+    predicted: Floats
     data: pd.DataFrame
     n_background: int
 
 
 @dataclass(frozen=True)
 class HowToShare:
-    """The options of Shapley values, checked.
-
-    At most `max_boxes` boxes of coalitions are enumerated; beyond this, `n_draws` orders are drawn,
-    None for a usual number.
-    """
+    """The options of Shapley values, checked; `n_draws` None for a usual number."""
 
     max_boxes: int
     n_draws: int | None
@@ -193,22 +172,14 @@ class HowToShare:
 
 
 def explained_rows(
-    fit: AnyFit,
-    newdata: pd.DataFrame | None,
-    background: Matrix,
-    how: HowToShare,
-    progress: bool,
+    fit: AnyFit, newdata: pd.DataFrame | None, background: Matrix, how: HowToShare, progress: bool
 ) -> ExplainedRows:
     """Return the Shapley values of the rows of `newdata`, or of the training rows for None."""
     return _explained(shares_of_trees, fit, newdata, background, how, progress)
 
 
 def interactions_in_rows(
-    fit: AnyFit,
-    newdata: pd.DataFrame | None,
-    background: Matrix,
-    how: HowToShare,
-    progress: bool,
+    fit: AnyFit, newdata: pd.DataFrame | None, background: Matrix, how: HowToShare, progress: bool
 ) -> ExplainedRows:
     """Return the Shapley interaction values of the rows of `newdata`, or of the training rows."""
     return _explained(interactions_of_trees, fit, newdata, background, how, progress)
@@ -234,10 +205,7 @@ def _explained(
     return ExplainedRows(shares, base, outputs[m:], term_data(fit.design, rows), m)
 
 
-# ------------------------------------------------------------------------------------------------
 # Background rows: what a prediction is compared with.
-# ------------------------------------------------------------------------------------------------
-
 USUAL_ROWS = 100
 """Background rows that are drawn by default."""
 # The key of the draw among those of the fit's seed.
@@ -245,12 +213,7 @@ BACKGROUND_KEY = (22, 0)
 
 
 def background_rows(fit: AnyFit, background: Any) -> Matrix:
-    """Return the matrix (p, m) of the background rows.
-
-    `background` are the rows, or how many training rows are drawn; None for `USUAL_ROWS`.  Raises
-    `InputError` if it is neither, or has no row that can be predicted, or the fit was saved without
-    its training rows.
-    """
+    """Return the matrix (p, m) of background rows, or of so many training rows."""
     if background is None or is_whole(background):
         wanted = USUAL_ROWS if background is None else checked_whole("background", background, 1)
         return with_rows(fit.data.X, _drawn(fit, wanted))
@@ -262,11 +225,8 @@ def background_rows(fit: AnyFit, background: Any) -> Matrix:
     return rows_of_scores(fit, background).X
 
 
-def _drawn(fit: AnyFit, wanted: int) -> NDArray[np.int64]:
-    """Return the numbers of the training rows that are drawn: all, if they are not more.
-
-    Rows of unequal case weights are drawn in proportion to these, with replacement.
-    """
+def _drawn(fit: AnyFit, wanted: int) -> Integers:
+    """Return which training rows are drawn: with replacement, if case weights differ."""
     data = fit.data
     weights = data.weights
     if data.class_weights is not None:

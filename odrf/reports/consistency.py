@@ -17,9 +17,9 @@ from odrf.engine.trees.forest import joined
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit, BoostedFit, Fit, GuidedFit
 from odrf.fits.pruning import cut_by_call
+from odrf.options.boosting import REFIT
 from odrf.options.criteria import IN_WORDS
 from odrf.options.sizes import CV, EXPONENTS, FIXED, FUNCTION, ONE_SE, OOB, RATE, Rule
-from odrf.options.table import REFIT
 from odrf.options.tree import ALL, ResolvedOptions
 from odrf.pruning.complexity import growth_ranks
 from odrf.public import public, public_method, respelled

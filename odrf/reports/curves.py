@@ -24,8 +24,8 @@ from odrf.fits.curves import (
     mean_curve,
     points_of,
     spread_of,
-    why_no_errors,
 )
+from odrf.fits.effects import why_no_errors
 from odrf.fits.fit import AnyFit, RawRows, raw_rows
 from odrf.public import public
 from odrf.public.progress import progress_bar

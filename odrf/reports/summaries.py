@@ -22,10 +22,14 @@ from odrf.fits.scores import (
     mean_rank_error,
     r_squared,
 )
-from odrf.options.boosting import ResolvedBoostingOptions, loss_in_words, mean_loss_in_words
+from odrf.options.boosting import (
+    REFIT,
+    ResolvedBoostingOptions,
+    loss_in_words,
+    mean_loss_in_words,
+)
 from odrf.options.criteria import IN_WORDS
 from odrf.options.sizes import FIXED, NONE
-from odrf.options.table import REFIT
 from odrf.options.tree import ALL, ResolvedOptions
 from odrf.reports.data_summary import kinds_notes, kinds_table, missing_notes
 from odrf.reports.importance import MeasuredImportance

@@ -1,8 +1,6 @@
 """Conditions of theorems, inference, importance: arrays in, numbers out.
 
-What the package borrows beyond the engine, and where it does not, why.  No import and no fit loads
-statsmodels or scikit-learn: they are loaded at first use.  scikit-learn stays optional, because
-some thirty lines would go if it were required.
+What is borrowed, and where nothing is, why.  statsmodels and scikit-learn are loaded at first use.
 
 ============================  ======================================================================
 p-values of many tests        statsmodels: ``multipletests`` (Holm, Benjamini–Hochberg, Bonferroni)

@@ -1,16 +1,9 @@
 """Prediction intervals from out-of-bag residuals (jackknife+ after bootstrap); quantiles.
 
-Intervals of out-of-bag residuals around the prediction of the forest (Johansson et al. 2014) work
-in practice, but their coverage is not guaranteed: an out-of-bag residual comes from the trees that
-did not draw its row, a prediction for a new row from all trees.  The jackknife+ after bootstrap
-(Kim, Xu and Barber 2020) adds each residual to the prediction for the new row by the same
-trees that the residual comes from.  Then the two are exchangeable: for any distribution and any
-trees, coverage is at least 1 - 2α, and usually about 1 - α.  The proof is for a number of trees
-that is random, too; a fixed one makes hardly a difference.  This also holds for a blend, whose
-kinds leave out different shares of the rows.
-
-Rows of one group are not exchangeable with rows of others, but groups are.  If trees draw whole
-groups, residuals are those of groups that the trees have not seen.  Each group then counts once,
+The residual of a training row is added to the prediction for the new row by the same trees that the
+residual comes from, which did not draw the training row (Kim, Xu and Barber 2020). So both are
+exchangeable: for any distribution and any trees, also those of a blend, coverage is at least 1 -
+2α, and usually about 1 - α. If trees draw whole groups, groups are exchangeable: each counts once,
 shared among its rows, and the new row is one of a new group (Lee, Barber and Willett 2023).
 """
 
@@ -28,10 +21,11 @@ from odrf.engine.running import in_blocks, one_thread, row_blocks
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.quantiles import forest_quantiles, leaf_members
 from odrf.engine.trees.routing import leaves_of
+from odrf.statistics.discrimination import placements
 
-# ------------------------------------------------------------------------------------------------
-# Prediction intervals from out-of-bag residuals: the jackknife+ after bootstrap.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 # Largest number of training rows that calibrate; more would change the intervals little.
 CALIBRATING = 10_000
@@ -42,13 +36,13 @@ ROOM = 2**21
 SLACK = 1e-10
 
 
-def calibrating(unseen: NDArray[np.bool_], weights: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the training rows that calibrate: of positive weight, and out of bag for some tree.
+def calibrating(out_of_bag: Mask, weights: Floats) -> Integers:
+    """Return the training rows of positive weight that some tree, in `out_of_bag` (B, n), missed.
 
-    `unseen` (B, n) is True where a tree did not draw a row.  Of more than 10 000 rows, evenly
-    spaced ones are taken: the residuals of any subset are exchangeable with that of a new row.
+    Of more than 10 000 evenly spaced ones: the residuals of any subset are exchangeable with a new
+    one.
     """
-    rows = np.flatnonzero(unseen.any(axis=0) & (weights > 0))
+    rows = np.flatnonzero(out_of_bag.any(axis=0) & (weights > 0))
     positions = np.linspace(0, len(rows) - 1, min(len(rows), CALIBRATING))
     return rows[positions.astype(np.int64)]
 
@@ -58,14 +52,11 @@ def fewest_rows(level: float) -> int:
     return math.ceil(level / (1 - level) * (1 - SLACK))
 
 
-def residual_quantile(
-    size: NDArray[np.float64], weights: NDArray[np.float64], level: float
-) -> float:
+def residual_quantile(size: Floats, weights: Floats, level: float) -> float:
     """Return the size of residuals that a new one exceeds with probability 1 - `level` at most.
 
-    `size` (n,) are absolute residuals of rows that had no part in their predictions; NaN where
-    there is none.  The new row counts as one more of mean weight, whose residual may be the
-    largest.  Infinite if there are too few rows.
+    The new row counts as one more of mean weight, and may have the largest residual; infinite if
+    there are too few. `size` (n,) are NaN where there is no residual.
     """
     known = ~np.isnan(size) & (weights > 0)
     order = np.argsort(size[known], kind="stable")
@@ -77,26 +68,19 @@ def residual_quantile(
     return float(sizes[place]) if place < len(sizes) else math.inf
 
 
-def shared_in_groups(
-    weights: NDArray[np.float64], groups: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def shared_in_groups(weights: Floats, groups: Integers) -> Floats:
     """Return weights (k,) of rows, divided by how many of the rows their group has."""
     return weights / np.bincount(groups)[groups]
 
 
 def upper_bounds(
-    values: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    level: float,
-    groups: NDArray[np.int64] | None = None,
-) -> NDArray[np.float64]:
+    values: Floats, weights: Floats, level: float, groups: Integers | None = None
+) -> Floats:
     """Return the weighted quantile at `level` of each row of `values` (k, m), with one value added.
 
-    The added value represents the new row: it has the mean weight and exceeds all others.  Among m
-    values of equal weight the result is the ⌈(m + 1)·level⌉-th smallest; infinite if m is too
-    small. `weights` are those of all rows, (m,), or of each, (k, m).  Values of weight 0 are
-    ignored.  With `groups` (m,), the added value represents a new group, and has the mean weight of
-    a group; m is then the number of groups.
+    The added value, of a new row or with `groups` (m,) of a new group, has the mean weight and
+    exceeds all others: of equal weights it is the ⌈(m + 1)·level⌉-th smallest; infinite if m is too
+    small. `weights` are (m,) or (k, m); values of weight 0 are ignored.
     """
     weights = np.atleast_2d(weights)
     known, rows = weights > 0, np.arange(len(values))
@@ -118,7 +102,7 @@ def upper_bounds(
     return np.where(beyond, np.inf, values[rows, order[rows, first]])
 
 
-def _groups_known(known: NDArray[np.bool_], groups: NDArray[np.int64]) -> NDArray[np.int64]:
+def _groups_known(known: Mask, groups: Integers) -> Integers:
     """Return how many groups have a value that is known, for each row of `known` (k, m)."""
     order = np.argsort(groups, kind="stable")
     first = np.flatnonzero(np.diff(groups[order], prepend=-1))
@@ -129,42 +113,25 @@ def _groups_known(known: NDArray[np.bool_], groups: NDArray[np.int64]) -> NDArra
 def jackknife_plus(
     forest: Forest,
     new: Matrix,
-    unseen: NDArray[np.bool_],
-    residuals: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    out_of_bag: Mask,
+    residuals: Floats,
+    weights: Floats,
     level: float,
     n_jobs: int,
     advance: Callable[[int], object] = lambda n: None,
-    groups: NDArray[np.int64] | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    groups: Integers | None = None,
+) -> tuple[Floats, Floats]:
     """Return lower and upper ends (m,) of intervals for the responses of the rows `new` (p, m).
 
-    Let μ_i(x) be the mean over the trees that did not draw training row i, and R_i the residual
-    |y_i - μ_i(x_i)|.  The ends are the ⌊(k + 1)(1 - level)⌋-th smallest of the k values μ_i(x) -
-    R_i and the ⌈(k + 1)·level⌉-th smallest of μ_i(x) + R_i; with case weights, the corresponding
-    weighted quantiles. `unseen` (B, k) is True where a tree did not draw a calibrating row, each of
-    which is out of bag for some tree; `residuals` (k,) are the R_i; `weights` (k,) are above 0;
-    `groups` (k,) are given if trees draw whole groups. `advance` is called with numbers of rows
-    when they are done.
+    Of the k calibrating rows let μ_i(x) be the mean of the trees that did not draw row i, and R_i
+    the residual |y_i - μ_i(x_i)|. The ends are the ⌊(k + 1)(1 - level)⌋-th smallest of μ_i(x) - R_i
+    and the ⌈(k + 1)·level⌉-th smallest of μ_i(x) + R_i, or weighted quantiles. `out_of_bag` (B, k)
+    says which trees did not draw row i, `residuals`, `weights` > 0, `groups` are (k,).
 
-    References
-    ----------
-    Barber, Candès, Ramdas and Tibshirani (2021), Predictive inference with the jackknife+, Annals
-    of Statistics 49, 486-507.
-
-    Johansson, Boström, Löfström and Linusson (2014), Regression conformal prediction with random
-    forests, Machine Learning 97, 155-176.
-
-    Lee, Barber and Willett (2023), Distribution-free inference with hierarchical data, arXiv
-    2306.06342.
-
-    Kim, Xu and Barber (2020), Predictive inference is free with the jackknife+-after-bootstrap,
-    NeurIPS 33.
-
-    Tibshirani, Barber, Candès and Ramdas (2019), Conformal prediction under covariate shift,
-    NeurIPS 32.
+    Barber, Candès, Ramdas and Tibshirani (2021), Annals of Statistics 49, 486-507; Johansson and
+    others (2014), Machine Learning 97, 155-176; Tibshirani and others (2019), NeurIPS 32 (weights).
     """
-    share = unseen / unseen.sum(axis=0)
+    share = out_of_bag / out_of_bag.sum(axis=0)
     if groups is not None:
         weights = shared_in_groups(weights, groups)
     lower, upper = np.empty(new.shape[1]), np.empty(new.shape[1])
@@ -184,36 +151,33 @@ def jackknife_plus(
 def leave_one_out(
     forest: Forest,
     X: Matrix,
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    unseen: NDArray[np.bool_],
-    calibrating_rows: NDArray[np.int64],
+    y: Floats,
+    weights: Floats,
+    out_of_bag: Mask,
+    calibrating_rows: Integers,
     level: float,
     n_jobs: int,
     advance: Callable[[int], object] = lambda n: None,
-    groups: NDArray[np.int64] | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    groups: Integers | None = None,
+) -> tuple[Floats, Floats]:
     """Return lower and upper ends (n,) of intervals for the responses of training rows X (p, n).
 
-    The trees that did not draw row i are a forest of the other rows, to which row i is new.  Its
-    interval is that of `jackknife_plus` by this forest: μ_j and R_j are from the trees that drew
-    neither i nor j, and j = i is left out, with all rows of its group.  So the response of row i
-    has no part in its interval, and the coverage is that of a new row.  The ends are NaN for a row
-    that every tree drew. `unseen` (B, n) is True where a tree did not draw a row;
-    `calibrating_rows` (k,) are the rows j, see `calibrating`; the other arguments are those of
-    `jackknife_plus`.
+    The trees that did not draw row i are a forest of the others, to which it is new. Its interval
+    is that of `jackknife_plus` by these: μ_j and R_j are from the trees that drew neither i nor j,
+    and the rows of its group are left out. NaN for a row that every tree drew. `out_of_bag` is (B,
+    n).
     """
     own_group = np.arange(len(y)) if groups is None else groups
     shared = weights[calibrating_rows]
     if groups is not None:
         shared = shared_in_groups(shared, groups[calibrating_rows])
     packed, j = forest.packed_for(X), calibrating_rows
-    other = unseen[:, j].astype(np.float64)
+    other = out_of_bag[:, j].astype(np.float64)
     by_other = other * forest.value[leaves_of(packed, with_rows(X, j), slice(0, len(j))), 0]
     lower, upper = np.empty(len(y)), np.empty(len(y))
 
     def run(block: slice) -> None:
-        own = unseen[:, block].astype(np.float64)
+        own = out_of_bag[:, block].astype(np.float64)
         by_own = own * forest.value[leaves_of(packed, X, block), 0]
         trees = own.T @ other
         known = (trees > 0) & (own_group[j] != own_group[block][:, None])
@@ -223,7 +187,7 @@ def leave_one_out(
         of_groups = None if groups is None else groups[j]
         upper[block] = upper_bounds(mean + residual, calibrated, level, of_groups)
         lower[block] = -upper_bounds(residual - mean, calibrated, level, of_groups)
-        nowhere = ~unseen[:, block].any(axis=0)
+        nowhere = ~out_of_bag[:, block].any(axis=0)
         lower[block][nowhere] = upper[block][nowhere] = np.nan
 
     for _ in in_blocks(run, row_blocks(len(y), max(1, ROOM // len(j))), n_jobs, advance):
@@ -231,33 +195,25 @@ def leave_one_out(
     return lower, upper
 
 
-# ------------------------------------------------------------------------------------------------
 # Quantile regression forests: the distribution of a response, not only its mean.
-# ------------------------------------------------------------------------------------------------
-
-
 def conditional_quantiles(
     forest: Forest,
     new: Matrix,
-    levels: NDArray[np.float64],
+    levels: Floats,
     X: Matrix,
-    y: NDArray[np.float64],
+    y: Floats,
     draws: Draws,
-    predicting: NDArray[np.bool_] | None = None,
+    predicting: Mask | None = None,
     advance: Callable[[int], object] = lambda n: None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return quantiles (m, q) of the response, given the predictors `new` (p, m).
 
-    The weight of training row i at x is w_i(x) = 1/B Σ_b N_bi·c_i·1{i in the leaf of x} / Σ_j
-    N_bj·c_j·1{j in the leaf of x}, with N_bi how often the row gives tree b its leaf values and c_i
-    its case weight.  The weights add up to 1, and Σ w_i(x)·y_i is the forest's prediction.  The
-    quantile at level q is the smallest y with Σ w_i(x)·1{y_i ≤ y} ≥ q. (Meinshausen 2006, JMLR 7,
-    983-999, uses all rows of a leaf, drawn or not; with the rows drawn, mean and quantiles belong
-    to one distribution.) The responses that chose the splits are used for the quantiles, too.  With
-    much noise and few training rows, a few rows have most of the weight, and outer quantiles are
-    too close together.  Intervals from out-of-bag residuals are calibrated; honest trees use the
-    responses of other rows. `predicting` (B, m) are the trees that predict each new row, by default
-    all; B is then the number of these, and the quantiles of a row without any are NaN.
+    With the weight w_i(x) of training row i, the mean over trees of its share in the leaf of x (as
+    often as drawn, times its case weight), Σ w_i(x)·y_i is the prediction, and the quantile at
+    level q the smallest y with Σ w_i(x)·1{y_i ≤ y} ≥ q (Meinshausen 2006, JMLR 7, 983-999, with the
+    rows drawn). Responses that chose the splits are used again: outer quantiles are too close
+    together where a few rows have most of the weight. `predicting` (B, m): the trees of each row;
+    NaN without.
     """
     members = leaf_members(forest, X, draws)
     order = np.argsort(levels, kind="stable")
@@ -268,21 +224,13 @@ def conditional_quantiles(
     return out
 
 
-# ------------------------------------------------------------------------------------------------
 # Quantiles of a new residual, and the share of residuals below one.
-# ------------------------------------------------------------------------------------------------
+def residual_quantiles(residual: Floats, weights: Floats, levels: Floats) -> Floats:
+    """Return the quantiles (q,) of a new residual that is exchangeable with known ones (n,).
 
-
-def residual_quantiles(
-    residual: NDArray[np.float64], weights: NDArray[np.float64], levels: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the quantiles (q,) of a new residual that is exchangeable with known ones.
-
-    A new residual is below the k-th smallest of n with probability k / (n + 1); between these
-    probabilities, quantiles are on a line.  Below 1 / (n + 1) they are minus infinity, above n / (n
-    + 1) infinity.  With case weights a residual counts by its weight, and the new one by the mean
-    weight. `residual` (n,) are those of rows that had no part in their predictions; NaN where there
-    is none.
+    It is below the k-th smallest of n with probability k / (n + 1); quantiles are linear between,
+    and infinite beyond. With case weights it counts by the mean weight. NaN where there is no
+    residual.
     """
     known = ~np.isnan(residual) & (weights > 0)
     if not known.any():
@@ -290,25 +238,14 @@ def residual_quantiles(
     order = np.argsort(residual[known], kind="stable")
     added = np.cumsum(weights[known][order])
     reached = added / (added[-1] * (1 + 1 / len(added)))
-    found = np.interp(levels, reached, residual[known][order])
-    found[levels < reached[0] * (1 - SLACK)] = -np.inf
-    found[levels > reached[-1] * (1 + SLACK)] = np.inf
-    return found
+    quantiles = np.interp(levels, reached, residual[known][order])
+    quantiles[levels < reached[0] * (1 - SLACK)] = -np.inf
+    quantiles[levels > reached[-1] * (1 + SLACK)] = np.inf
+    return quantiles
 
 
-def shares_below(
-    residual: NDArray[np.float64], weights: NDArray[np.float64], observed: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the share (m,) of the known residuals that is below each observed one (m,).
-
-    Equal ones count half.  NaN where `observed` is.  The known ones are those of
-    `residual_quantiles`.
-    """
+def shares_below(residual: Floats, weights: Floats, observed: Floats) -> Floats:
+    """Return the share (m,) of known residuals below each observed one, equal ones half."""
     known = ~np.isnan(residual) & (weights > 0)
-    order = np.argsort(residual[known], kind="stable")
-    sizes = residual[known][order]
-    added = np.concatenate([[0.0], np.cumsum(weights[known][order])])
-    below = added[np.searchsorted(sizes, observed, side="left")]
-    not_above = added[np.searchsorted(sizes, observed, side="right")]
-    total = added[-1] if added[-1] > 0 else np.nan
-    return np.where(np.isnan(observed), np.nan, (below + not_above) / 2 / total)
+    share = placements(observed, residual[known], weights[known]) if known.any() else np.nan
+    return np.where(np.isnan(observed), np.nan, share)

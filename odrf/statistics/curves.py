@@ -18,21 +18,17 @@ from odrf.statistics.effects import FunctionalCovariance, limits_of_predicted_sh
 from odrf.statistics.jackknife import RowsOfTrees, deviations, df_of_variances, jackknife_sums
 from odrf.text.splits import number
 
-# ------------------------------------------------------------------------------------------------
-# Pointwise intervals and simultaneous bands of a curve, from the covariance of its values.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 DRAWS = 10_000
 
 
 class CurveSpread(NamedTuple):
-    """How a curve at G points varies over training samples.
+    """How a curve at G points varies over samples: `covariance`, and with bias `raw` (G, G)."""
 
-    `covariance` (G, G).  `raw` (G, G): `odrf.statistics.jackknife`.
-    """
-
-    covariance: NDArray[np.float64]
-    raw: NDArray[np.float64]
+    covariance: Floats
+    raw: Floats
     n_units: int
     most_df: float
 
@@ -47,7 +43,7 @@ class CurveSpread(NamedTuple):
         """Whether the covariance is within the range of floats."""
         return bool(np.isfinite(self.covariance).all() and np.isfinite(self.raw).all())
 
-    def combined(self, D: NDArray[np.float64]) -> CurveSpread:
+    def combined(self, D: Floats) -> CurveSpread:
         """Return that of the linear combinations D (R, G) of the points."""
         return self._replace(covariance=D @ self.covariance @ D.T, raw=D @ self.raw @ D.T)
 
@@ -55,29 +51,24 @@ class CurveSpread(NamedTuple):
 class Bands(NamedTuple):
     """Uncertainty of a curve at G points; NaN where it is unknown.
 
-    With the given probability each interval, `conf_low` to `conf_high` (G,), covers its value, and
-    all intervals `band_low` to `band_high` (G,) together cover the whole curve.
+    Each interval `conf_low` to `conf_high` covers its value with the given probability, and all
+    intervals `band_low` to `band_high` together the whole curve.
     """
 
-    std_error: NDArray[np.float64]
-    conf_low: NDArray[np.float64]
-    conf_high: NDArray[np.float64]
-    band_low: NDArray[np.float64]
-    band_high: NDArray[np.float64]
+    std_error: Floats
+    conf_low: Floats
+    conf_high: Floats
+    band_low: Floats
+    band_high: Floats
 
 
 def bands(
-    estimate: NDArray[np.float64],
-    spread: CurveSpread | None,
-    level: float,
-    probabilities: bool,
-    seed: int,
+    estimate: Floats, spread: CurveSpread | None, level: float, probabilities: bool, seed: int
 ) -> Bands:
     """Return intervals of a normal estimate (G,) with this spread; None if it is unknown.
 
-    Intervals allow for the degrees of freedom of variances over few groups, bands also for those of
-    variances from few trees.  Intervals of `probabilities` are those of
-    `odrf.statistics.effects.limits_of_predicted_share`.
+    Intervals allow for the degrees of freedom of variances over few groups, bands also for those
+    from few trees. Those of `probabilities` are by `limits_of_predicted_share`.
     """
     if spread is None:
         return Bands(*np.full((5, len(estimate)), np.nan))
@@ -93,21 +84,18 @@ def bands(
     return Bands(error, *ends)
 
 
-def typical_df(df: NDArray[np.float64]) -> float:
+def typical_df(df: Floats) -> float:
     """Return the degrees of freedom of a curve: the median of its points, ∞ if all are NaN."""
     known = df[~np.isnan(df)]
     return float(np.median(known)) if len(known) else float("inf")
 
 
 @one_thread()
-def simultaneous_width(
-    covariance: NDArray[np.float64], level: float, seed: int, df: float = np.inf
-) -> float:
+def simultaneous_width(covariance: Floats, level: float, seed: int, df: float = np.inf) -> float:
     """Return the quantile c of max |Z_g|/σ_g, Z normal with this covariance (G, G), by simulation.
 
-    It is at least that of a single value.  If the covariance is estimated with finitely many
-    degrees of freedom ν, `df`, it is that of max |Z_g|/(σ_g·√(χ²/ν)), a multivariate t: as if the
-    errors of all σ_g were the same.
+    At least that of a single value. With finite `df`, of a multivariate t: as if the errors of all
+    σ_g were the same.
     """
     single = reach_in_errors(level, df)
     error = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
@@ -126,46 +114,32 @@ def simultaneous_width(
     return max(single, float(np.quantile(largest, level)))
 
 
-# ------------------------------------------------------------------------------------------------
 # Accumulated local effects, from mean differences of predictions within intervals or cells.
-#
 # Every function is linear in the differences, and takes those of one curve or of many.
-# ------------------------------------------------------------------------------------------------
 
 
-def accumulated(
-    difference: NDArray[np.float64], weight: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the accumulated local effects (..., J + 1) at the ends of J intervals.
+def accumulated(difference: Floats, weight: Floats) -> Floats:
+    """Return the effects (..., J + 1) accumulated at the ends of J intervals (Apley and Zhu 2020).
 
-    The curve grows by the mean difference of each interval (..., J); its mean over the rows is 0,
-    whose weight (J,) in an interval is divided between its two ends (Apley and Zhu 2020).
+    The curve grows by the mean `difference` (..., J); its mean over the rows, with `weight` (J,)
+    divided between the ends of an interval, is 0.
     """
     curve = _grown(difference, -1)
     middle = (curve[..., 1:] + curve[..., :-1]) / 2
     return curve - (middle @ weight)[..., np.newaxis] / weight.sum()
 
 
-def accumulated_levels(
-    difference: NDArray[np.float64], weight: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the same (..., L) for L levels in an order, of differences (..., L - 1) of neighbours.
-
-    `weight` (L,) is that of the rows of each level.
-    """
+def accumulated_levels(difference: Floats, weight: Floats) -> Floats:
+    """Return the same (..., L) for L ordered levels of rows of `weight` (L,)."""
     curve = _grown(difference, -1)
     return curve - (curve @ weight)[..., np.newaxis] / weight.sum()
 
 
-def accumulated_pairs(
-    difference: NDArray[np.float64], weight: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def accumulated_pairs(difference: Floats, weight: Floats) -> Floats:
     """Return the second-order effects (..., J + 1, M + 1) of two variables at the corners of cells.
 
-    They are what the two variables add together to the sum of their own effects. `difference` (...,
-    J, M) is the mean over the rows of a cell of the difference of differences; a cell without rows
-    has that of the nearest cell with rows. `weight` (J, M) is that of the rows of each cell; if an
-    interval of one variable has no rows, its cells count alike.
+    They are what both add to the sum of their own effects. `difference` (..., J, M) is that of
+    differences in each cell, without rows that of the nearest cell with some; `weight` (J, M).
     """
     surface = _grown(_grown(_filled(difference, weight), -2), -1)
     first, second = np.diff(surface, axis=-2), np.diff(surface, axis=-1)
@@ -181,20 +155,20 @@ def accumulated_pairs(
     return np.asarray(surface - mean)
 
 
-def _shares(weight: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+def _shares(weight: Floats, axis: int) -> Floats:
     """Return the weights of cells (J, M) as shares along an axis, equal ones if all are 0."""
     known = np.where(weight.sum(axis=axis, keepdims=True) > 0, weight, 1.0)
     return np.asarray(known / known.sum(axis=axis, keepdims=True))
 
 
-def _grown(difference: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+def _grown(difference: Floats, axis: int) -> Floats:
     """Return the cumulated sums along an axis, from 0 on."""
     shape = list(difference.shape)
     shape[axis] = 1
     return np.concatenate([np.zeros(shape), np.cumsum(difference, axis=axis)], axis=axis)
 
 
-def _filled(difference: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+def _filled(difference: Floats, weight: Floats) -> Floats:
     """Return the differences with those of the nearest cell with rows in cells without."""
     nearest = scipy.ndimage.distance_transform_edt(
         weight == 0, return_distances=False, return_indices=True
@@ -202,18 +176,13 @@ def _filled(difference: NDArray[np.float64], weight: NDArray[np.float64]) -> NDA
     return np.asarray(difference[..., nearest[0], nearest[1]])
 
 
-# ------------------------------------------------------------------------------------------------
 # Covariances of the points of predicted curves over training samples, row by row.
-# ------------------------------------------------------------------------------------------------
-
-
 def curve_covariances(
-    values: NDArray[np.float64], rows: RowsOfTrees, used: NDArray[np.bool_] | None = None
+    values: Floats, rows: RowsOfTrees, used: NDArray[np.bool_] | None = None
 ) -> list[FunctionalCovariance]:
     """Estimate the covariances (G, G) of the points of m curves over training samples.
 
-    Each curve is the mean over trees of `values` (B, m, G), of those `used` (B, m) for it, by
-    default all.  The covariance of two of its points is that of two functionals of the forest: see
+    Each curve is the mean over trees of `values` (B, m, G), of those `used` (B, m): see
     `odrf.statistics.effects.functional_covariance`, which this equals for each curve.
     """
     B, m, G = values.shape
@@ -223,57 +192,39 @@ def curve_covariances(
     return [FunctionalCovariance(*parts, rows.n, B) for parts in zip(*sums, strict=True)]
 
 
-def _products(
-    first: NDArray[np.float64], second: NDArray[np.float64], m: int
-) -> NDArray[np.float64]:
+def _products(first: Floats, second: Floats, m: int) -> Floats:
     """Return sums (m, G, G) over trees of products of two points of each of m curves."""
     b = len(first)
     left = first.reshape(b, m, -1).transpose(1, 2, 0)
     return np.asarray(left @ second.reshape(b, m, -1).transpose(1, 0, 2))
 
 
-# ------------------------------------------------------------------------------------------------
 # H statistics: how much of the prediction is no sum of parts of single variables.
-#
 # Friedman and Popescu (2008), section 8.1.  Curves are centred here, so that they need not be
 # before.
-# ------------------------------------------------------------------------------------------------
 
 # A share of the predictions that sums and differences leave of 0.
 ROUNDING = 1e-12
 
 
 class Interaction(NamedTuple):
-    """The strength of an interaction.
-
-    `strength` is the standard deviation, over rows, of the part that is not additive, in the unit
-    of the prediction; of classes the root of the sum of the variances of all probabilities. `H` is
-    its share of the standard deviation of the whole; 0 if that is 0.
-    """
+    """The standard deviation of what is not additive, and its share H of that of the whole."""
 
     strength: float
     H: float
 
 
-def pair_interaction(
-    both: NDArray[np.float64], first: NDArray[np.float64], second: NDArray[np.float64]
-) -> Interaction:
+def pair_interaction(both: Floats, first: Floats, second: Floats) -> Interaction:
     """Return the interaction of a pair, from partial dependences (s, K) at the values of s rows."""
     return _interaction(both - first - second, both)
 
 
-def overall_interaction(
-    predicted: NDArray[np.float64], alone: NDArray[np.float64], others: NDArray[np.float64]
-) -> Interaction:
-    """Return the interaction of one variable with all others.
-
-    `predicted` (s, K) are predictions of s rows, `alone` (s, K) the partial dependence on the
-    variable at their values, `others` (s, K) that on all other variables.
-    """
+def overall_interaction(predicted: Floats, alone: Floats, others: Floats) -> Interaction:
+    """Return the interaction of a variable with all others, of partial dependences (s, K)."""
     return _interaction(predicted - alone - others, predicted)
 
 
-def _interaction(rest: NDArray[np.float64], whole: NDArray[np.float64]) -> Interaction:
+def _interaction(rest: Floats, whole: Floats) -> Interaction:
     least = ROUNDING * np.abs(whole).max()
     strength, size = (float(np.sqrt(part.var(axis=0).sum())) for part in (rest, whole))
     if strength <= least:
@@ -281,34 +232,28 @@ def _interaction(rest: NDArray[np.float64], whole: NDArray[np.float64]) -> Inter
     return Interaction(strength, strength / size if size > least else 0.0)
 
 
-# ------------------------------------------------------------------------------------------------
 # An order of the levels of a factor: those whose rows are alike stand side by side.
-# ------------------------------------------------------------------------------------------------
-
-
 @one_thread()
-def similarity_order(
-    level: NDArray[np.int64], n_levels: int, others: Sequence[pd.Series]
-) -> NDArray[np.int64]:
+def similarity_order(level: Integers, n_levels: int, others: Sequence[pd.Series]) -> Integers:
     """Return the numbers of the levels in an order by similarity of the other variables.
 
-    The distance of two levels is the sum over the variables of the largest difference of their
-    distribution functions or, of factors, half of the sum of differences of shares.  Scaling to one
-    dimension gives the order (Apley and Zhu 2020, as in the R package ALEPlot). `level` (n,) is
-    that of each row, from 0; each level has a row.
+    The distance of two levels, summed over variables, is the largest difference of their
+    distribution functions, of factors half the sum of differences of shares; scaled to one
+    dimension (Apley and Zhu 2020, as in the R package ALEPlot). `level` (n,) is that of each row,
+    from 0; each has a row.
     """
     distance = np.zeros((n_levels, n_levels))
     rows = np.bincount(level, minlength=n_levels)
     for column in others:
         number = pd.api.types.is_numeric_dtype(column)
-        code, found = pd.factorize(column, sort=number)
+        code, values = pd.factorize(column, sort=number)
         known = code >= 0
         require_memory(
-            8.0 * n_levels * max(3 * len(found), n_levels),
-            f"the shares of {len(found)} values of {column.name!r} in {n_levels} levels",
+            8.0 * n_levels * max(3 * len(values), n_levels),
+            f"the shares of {len(values)} values of {column.name!r} in {n_levels} levels",
             "use a factor of fewer levels, or fewer rows",
         )
-        table = np.zeros((n_levels, len(found)))
+        table = np.zeros((n_levels, len(values)))
         np.add.at(table, (level[known], code[known]), 1.0)
         share = table / np.maximum(rows, 1)[:, np.newaxis]
         for a in range(n_levels):
@@ -325,25 +270,18 @@ def similarity_order(
     return np.argsort(np.round(place, 12), kind="stable")
 
 
-# ------------------------------------------------------------------------------------------------
 # A variable, the points at which predictions are averaged, and where the rows are.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class VariablePoints:
-    """A variable and its points.
-
-    `values` (G,).  `observed` (n,): for a missing cell, or a level that is not among them.
-    """
+    """A variable, its points `values` (G,), and the rows `observed` (n,), NaN if at none."""
 
     name: str
     values: NDArray[Any]
     numeric: bool
-    observed: NDArray[np.float64]
+    observed: Floats
 
     @property
-    def at(self) -> NDArray[np.float64]:
+    def at(self) -> Floats:
         """(G,) Where the points are on an axis: numbers, or 0, 1, … for levels."""
         numbers = self.values if self.numeric else np.arange(len(self.values))
         return np.asarray(numbers, dtype=np.float64)
@@ -354,7 +292,7 @@ class VariablePoints:
         return [number(float(one)) if self.numeric else str(one) for one in self.values]
 
     @property
-    def nearest(self) -> NDArray[np.int64]:
+    def nearest(self) -> Integers:
         """(n,) The number of the point that is nearest to each row; -1 for those without any."""
         known = ~np.isnan(self.observed)
         out = np.full(len(known), -1, dtype=np.int64)
@@ -366,7 +304,7 @@ class VariablePoints:
         return out
 
     @property
-    def rows(self) -> NDArray[np.int64]:
+    def rows(self) -> Integers:
         """(G,) How many rows are nearer to each point than to the others."""
         nearest = self.nearest
         return np.bincount(nearest[nearest >= 0], minlength=len(self.values))

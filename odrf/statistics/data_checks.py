@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from odrf.engine.running import one_thread
 
-# ------------------------------------------------------------------------------------------------
-# How much columns vary within groups of rows, compared with all rows.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 # A column hardly varies within groups if its mean square there is below this share of the whole.
 HARDLY = 0.3
@@ -29,21 +28,18 @@ ROUNDING = 1e-9
 
 
 class Repetition(NamedTuple):
-    """Of how many `columns` (with the response) how many `hardly` vary within groups.
-
-    `mean` is that of the shares of variation within groups.
-    """
+    """How many `columns` `hardly` vary within groups; the `mean` share of variation there."""
 
     hardly: int
     columns: int
     mean: float
 
 
-def within_shares(codes: NDArray[np.int64], columns: NDArray[np.float64]) -> NDArray[np.float64]:
+def within_shares(codes: Integers, columns: Floats) -> Floats:
     """Return the mean square of each column (q, m) within groups, divided by that of all rows (q,).
 
-    1 on average for groups that are unrelated to a column, 0 for a column that is constant within
-    each group, and NaN for one that is constant altogether.  Groups are 0, 1, …, fewer than rows.
+    1 on average for unrelated groups, NaN for a constant column. Groups are 0, 1, …, fewer than
+    rows.
     """
     counts = np.bincount(codes)
     m, n_groups = len(codes), np.count_nonzero(counts)
@@ -64,14 +60,11 @@ def within_shares(codes: NDArray[np.int64], columns: NDArray[np.float64]) -> NDA
     return shares
 
 
-def repetition(
-    codes: NDArray[np.int64], columns: NDArray[np.float64], numbered: bool
-) -> Repetition | None:
+def repetition(codes: Integers, columns: Floats, numbered: bool) -> Repetition | None:
     """Return how many columns (q, m) hardly vary within groups; None if rows are not repeated.
 
-    None also if there are too few columns to decide.  The response is the first column.  Groups are
-    0, 1, …; if `numbered`, they are the values of a number in its order, and columns that follow
-    this number by a trend do not count.
+    None also for too few columns. The response comes first. Groups are 0, 1, …; if `numbered`, they
+    are in the order of a number, and columns that follow it by a trend do not count.
     """
     first = within_shares(codes, columns[:FIRST])
     if np.sum(first < LITTLE) < np.sum(first >= LITTLE):
@@ -89,28 +82,21 @@ def repetition(
     return Repetition(int(hardly.sum()), int(known.sum()), float(shares[known].mean()))
 
 
-def _follow_a_trend(
-    codes: NDArray[np.int64], columns: NDArray[np.float64], shares: NDArray[np.float64]
-) -> bool:
+def _follow_a_trend(codes: Integers, columns: Floats, shares: Floats) -> bool:
     """Return whether columns vary hardly more within two neighbouring groups than within one.
 
-    Of subjects, whose numbers mean nothing, two together have about half of the variation between
-    subjects.
+    Of subjects, two together have about half of the variation between subjects.
     """
     joined = within_shares(codes // 2, columns)
     return bool(np.median((joined - shares) / (1 - shares)) < TREND)
 
-
-# ------------------------------------------------------------------------------------------------
-# Relations between columns and a response that hold in every row.
-# ------------------------------------------------------------------------------------------------
 
 # Columns of 32 bits are rounded to about this part of their spread; what has less of a share in a
 # sum is rounding, too.
 EXACT, SHARE = 1e-6, 1e-4
 
 
-def in_same_order(x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
+def in_same_order(x: Floats, y: Floats) -> bool:
     """Return whether y (m,) is a function of x (m,) that never falls, or never rises."""
     order = np.argsort(x, kind="stable")
     steps_of_x, steps = np.diff(x[order]), np.diff(y[order])
@@ -119,11 +105,8 @@ def in_same_order(x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
     return bool((steps >= 0).all() or (steps <= 0).all())
 
 
-def goes_with(labels: NDArray[np.int64], codes: NDArray[np.int64]) -> bool:
-    """Return whether each label (m,) goes with one code (m,), and each code with one label.
-
-    Both are 0, 1, …; missing labels, which are -1, go with none.
-    """
+def goes_with(labels: Integers, codes: Integers) -> bool:
+    """Return whether labels (m,), -1 if missing, and codes (m,) match one to one."""
     n_codes = len(np.unique(codes))
     if labels.min() < 0 or len(np.unique(labels)) != n_codes:
         return False
@@ -131,11 +114,10 @@ def goes_with(labels: NDArray[np.int64], codes: NDArray[np.int64]) -> bool:
 
 
 @one_thread()
-def exact_sum(X: NDArray[np.float64], y: NDArray[np.float64], most: int) -> list[int]:
-    """Return the columns of X (m, q), at most so many, whose weighted sum is y (m,) up to rounding.
+def exact_sum(X: Floats, y: Floats, most: int) -> list[int]:
+    """Return the columns of X (m, q) whose weighted sum, plus a constant, is y (m,) up to rounding.
 
-    The sum may have a constant.  The list is empty if there is no such sum, or it takes more
-    columns; of columns that depend on each other, all that share in the sum count.
+    Empty if there is no such sum, or it takes more than `most`.
     """
     varying = np.flatnonzero(np.ptp(X, axis=0) > 0)
     if not len(varying) or len(y) <= 2 * len(varying) + 2 or np.ptp(y) == 0:
@@ -148,22 +130,15 @@ def exact_sum(X: NDArray[np.float64], y: NDArray[np.float64], most: int) -> list
     return used.tolist() if len(used) <= most else []
 
 
-def _standardised(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _standardised(values: Floats) -> Floats:
     """Return columns, none of them constant, with mean 0 and standard deviation 1."""
     values = values / np.abs(values).max(axis=0)  # else squares of huge numbers are no numbers
     return (values - values.mean(axis=0)) / values.std(axis=0)
 
 
-# ------------------------------------------------------------------------------------------------
 # Whether what a fit leaves unexplained follows itself in time.
-# ------------------------------------------------------------------------------------------------
-
-
-def autocorrelation(runs: NDArray[np.float64]) -> float:
-    """Return the correlation of residuals with the next ones, NaN without any that vary.
-
-    `runs` (r, w) are r runs of w successive rows; NaN for rows without a residual.
-    """
+def autocorrelation(runs: Floats) -> float:
+    """Return the correlation of residuals in `runs` (r, w) with the next ones; NaN without."""
     known = ~np.isnan(runs)
     if not known.any():
         return float("nan")
@@ -175,16 +150,11 @@ def autocorrelation(runs: NDArray[np.float64]) -> float:
     return float(np.sum(centred[:, 1:] * centred[:, :-1]) / pairs.sum() / variance)
 
 
-# ------------------------------------------------------------------------------------------------
 # Equal rows of a matrix.
-# ------------------------------------------------------------------------------------------------
-
-
-def distinct_rows(a: NDArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def distinct_rows(a: NDArray) -> tuple[Integers, Integers]:
     """Return the first of each set of equal rows (d,), and the number of its set for each row (n,).
 
-    Sets are in the order of their rows, as by `numpy.unique` with ``axis=0``.  That function
-    compares rows as structures, where NumPy turns Ctrl-C into a `TypeError`.
+    As by `numpy.unique` with ``axis=0``, which turns Ctrl-C into a `TypeError`.
     """
     order = np.lexsort(a.T[::-1])
     ordered = a[order]

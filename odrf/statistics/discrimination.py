@@ -9,8 +9,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.engine.running import end_if_stopped, one_thread
-from odrf.statistics.calibration import normal_or_t, variance_of_groups
+from odrf.statistics.calibration import effective_number, normal_or_t, variance_of_groups
 from odrf.statistics.effects import limits_of_share
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 class WithInterval(NamedTuple):
@@ -22,15 +25,9 @@ class WithInterval(NamedTuple):
     conf_high: float
 
 
-def thresholds_table(
-    p: NDArray[np.float64], event: NDArray[np.float64], weights: NDArray[np.float64]
-) -> pd.DataFrame:
-    """Return the consequences of predicting events from each threshold on, the highest first.
-
-    Columns: ``threshold``, ``sensitivity`` (recall: the share of events predicted), ``specificity``
-    (the share of others not predicted), ``precision`` (the share of events among those predicted).
-    """
-    threshold, positive, negative = _found_from_each(p, event, weights)
+def thresholds_table(p: Floats, event: Floats, weights: Floats) -> pd.DataFrame:
+    """Return each threshold, the highest first, its sensitivity, specificity and precision."""
+    threshold, positive, negative = _weights_from_each(p, event, weights)
     return pd.DataFrame(
         {
             "threshold": threshold,
@@ -41,9 +38,7 @@ def thresholds_table(
     )
 
 
-def _found_from_each(
-    p: NDArray[np.float64], event: NDArray[np.float64], weights: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _weights_from_each(p: Floats, event: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the thresholds, the highest first, and the weights of events and others from each."""
     level, at = np.unique(p, return_inverse=True)
     positive = np.bincount(at, weights * event, len(level))[::-1].cumsum()
@@ -52,30 +47,22 @@ def _found_from_each(
 
 
 def area_under_roc(
-    p: NDArray[np.float64],
-    event: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    level: float,
-    groups: NDArray[np.int64] | None = None,
+    p: Floats, event: Floats, weights: Floats, level: float, groups: Integers | None = None
 ) -> WithInterval:
-    """Return the area under the ROC curve, with the standard error of DeLong and others (1988).
+    """Return the area under the ROC curve of p (n,), with its standard error and interval.
 
-    The area is the probability that an event has a higher p (n,) than another row, equal ones
-    counting half.  The interval is normal on the scale of log(area/(1 - area)), so that it stays
-    within 0 and 1.  An area of 0 or 1 has no standard error.  Then the interval follows from m
-    pairs of different rows, m the smaller number of both sorts: all are in order with probability
-    area^m at most. `event` (n,) is 1 or 0; both occur.  Rows of `groups` (n,) need not be
-    independent: the variance is that of the sums over groups, and the interval by Student's t
-    (Obuchowski 1997, Biometrics 53, 567-578; DeLong, DeLong and Clarke-Pearson 1988, Biometrics 44,
-    837-845).
+    The interval is normal for log(area/(1 - area)). An area of 0 or 1 has no error: then m pairs of
+    different rows, m the smaller number of both sorts, are all in order with probability area^m.
+    With `groups` (n,), the variance is over them, and the interval by Student's t (Obuchowski 1997,
+    Biometrics 53, 567-578; DeLong, DeLong and Clarke-Pearson 1988, Biometrics 44, 837-845).
     """
     yes = event > 0
-    among_others = _placements(p[yes], p[~yes], weights[~yes])
-    among_events = 1 - _placements(p[~yes], p[yes], weights[yes])
+    among_others = placements(p[yes], p[~yes], weights[~yes])
+    among_events = 1 - placements(p[~yes], p[yes], weights[yes])
     area = float(np.average(among_others, weights=weights[yes]))
     if groups is None:
         variance = _variance(among_others, weights[yes]) + _variance(among_events, weights[~yes])
-        sizes = _effective(weights[yes]), _effective(weights[~yes])
+        sizes = effective_number(weights[yes]), effective_number(weights[~yes])
     else:
         parts = np.empty(len(p))
         parts[yes] = weights[yes] / weights[yes].sum() * (among_others - area)
@@ -91,21 +78,13 @@ def area_under_roc(
     return _within_0_and_1(area, error, normal_or_t(level, groups))
 
 
-def _effective(weights: NDArray[np.float64]) -> float:
-    """Return Kish's effective number of rows of equal weight."""
-    share = weights / weights.max()
-    return float(share.sum() ** 2 / (share**2).sum())
-
-
 def _within_0_and_1(estimate: float, error: float, z: float) -> WithInterval:
     """Return the interval of z standard errors by `limits_of_share`."""
     low, high = limits_of_share(estimate, z * error)
     return WithInterval(estimate, error, float(low), float(high))
 
 
-def _placements(
-    values: NDArray[np.float64], others: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def placements(values: Floats, others: Floats, weights: Floats) -> Floats:
     """Return the share of `others` below each value (m,), equal ones counting half."""
     order = np.argsort(others, kind="stable")
     total = np.r_[0.0, weights[order].cumsum()]
@@ -115,7 +94,7 @@ def _placements(
 
 
 @one_thread()
-def _variance(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+def _variance(values: Floats, weights: Floats) -> float:
     """Return the variance of the weighted mean of values (m,)."""
     share, m = weights / weights.sum(), len(values)
     if m < 2:
@@ -124,51 +103,47 @@ def _variance(values: NDArray[np.float64], weights: NDArray[np.float64]) -> floa
 
 
 @one_thread()
-def average_precision(
-    p: NDArray[np.float64], event: NDArray[np.float64], weights: NDArray[np.float64]
-) -> float:
+def average_precision(p: Floats, event: Floats, weights: Floats) -> float:
     """Return the mean precision over the events, each at its own threshold."""
-    _, positive, negative = _found_from_each(p, event, weights)
+    _, positive, negative = _weights_from_each(p, event, weights)
     steps = np.diff(positive / positive[-1], prepend=0.0)
     return float(steps @ (positive / (positive + negative)))
 
 
 def bootstrapped_precision(
-    p: NDArray[np.float64],
-    event: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    p: Floats,
+    event: Floats,
+    weights: Floats,
     level: float,
     seed: int,
     samples: int = 200,
-    groups: NDArray[np.int64] | None = None,
+    groups: Integers | None = None,
 ) -> WithInterval:
-    """Return the average precision with the standard error of bootstrapped rows.
+    """Return the average precision with the standard error of bootstrapped rows, or `groups`.
 
-    Events and others are drawn apart, so that each sample has both.  Of `groups` (n,) whole ones
-    are drawn: those with events only, with others only, and with both apart.  The interval is
-    normal, or with groups by Student's t, on the scale of the log odds: percentiles of the
-    bootstrap would lie above the estimate, because rows that are drawn twice make samples look
-    easier.  A precision of 1 has no interval: all samples have it, too.
+    Units with events only, others only, and both are drawn apart. The interval is normal, or
+    Student's t, for the log odds: percentiles would lie above the estimate, because rows drawn
+    twice make samples look easier. A precision of 1 has no interval.
     """
     rng = np.random.default_rng(seed)
     drawn_apart = _units_drawn_apart(event, groups)
-    found = np.empty(samples)
+    precision = np.empty(samples)
     for s in range(samples):
         end_if_stopped()
         rows = np.concatenate([units.drawn(rng) for units in drawn_apart])
-        found[s] = average_precision(p[rows], event[rows], weights[rows])
+        precision[s] = average_precision(p[rows], event[rows], weights[rows])
     own = average_precision(p, event, weights)
-    return _within_0_and_1(own, float(found.std(ddof=1)), normal_or_t(level, groups))
+    return _within_0_and_1(own, float(precision.std(ddof=1)), normal_or_t(level, groups))
 
 
 class _Units(NamedTuple):
     """Units of a bootstrap: number i has the rows from start[i] of `rows`, size[i] of them."""
 
-    rows: NDArray[np.int64]
-    start: NDArray[np.int64]
-    size: NDArray[np.int64]
+    rows: Integers
+    start: Integers
+    size: Integers
 
-    def drawn(self, rng: np.random.Generator) -> NDArray[np.int64]:
+    def drawn(self, rng: np.random.Generator) -> Integers:
         """Return the rows of as many units as there are, drawn with replacement."""
         units = rng.choice(len(self.start), len(self.start))
         size = self.size[units]
@@ -176,9 +151,7 @@ class _Units(NamedTuple):
         return self.rows[np.repeat(self.start[units] - first, size) + np.arange(size.sum())]
 
 
-def _units_drawn_apart(
-    event: NDArray[np.float64], groups: NDArray[np.int64] | None
-) -> list[_Units]:
+def _units_drawn_apart(event: Floats, groups: Integers | None) -> list[_Units]:
     """Return rows, or groups of rows, by which events they have."""
     if groups is None:
         groups = np.arange(len(event))
@@ -190,23 +163,16 @@ def _units_drawn_apart(
 
 
 @one_thread()
-def net_benefit(
-    p: NDArray[np.float64],
-    event: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    thresholds: NDArray[np.float64],
-) -> pd.DataFrame:
-    """Return the net benefit of acting on rows with p from a threshold on.
+def net_benefit(p: Floats, event: Floats, weights: Floats, thresholds: Floats) -> pd.DataFrame:
+    """Return the net benefit of acting on rows with p from a threshold on, and of acting on all.
 
-    At threshold t, a false alarm costs t/(1 - t) of the gain of a true event: so the benefit is the
-    share of true events, minus t/(1 - t) times the share of false alarms.  Columns: ``threshold``,
-    ``benefit``, and ``all``, the benefit of acting on all rows (Vickers and Elkin 2006, Medical
-    Decision Making 26, 565-574).
+    At threshold t, a false alarm costs t/(1 - t) of the gain of a true event (Vickers and Elkin
+    2006, Medical Decision Making 26, 565-574).
     """
     share = weights / weights.sum()
     odds = thresholds / (1 - thresholds)
     acted = p[:, None] >= thresholds
-    found, alarms = (share * event) @ acted, (share * (1 - event)) @ acted
+    hits, alarms = (share * event) @ acted, (share * (1 - event)) @ acted
     rate = float(share @ event)
-    columns = {"threshold": thresholds, "benefit": found - odds * alarms}
+    columns = {"threshold": thresholds, "benefit": hits - odds * alarms}
     return pd.DataFrame(columns | {"all": rate - odds * (1 - rate)})

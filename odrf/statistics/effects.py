@@ -26,9 +26,7 @@ from odrf.statistics.jackknife import (
     rows_of_trees,
 )
 
-# ------------------------------------------------------------------------------------------------
-# Functions of estimates, by the delta method, and joint tests of them.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
 
 OPERATIONS: dict[type, Callable[..., complex]] = {
     ast.Add: operator.add,
@@ -46,11 +44,7 @@ ROUNDING = 1e-6
 
 
 class Wald(NamedTuple):
-    """A joint test by Wald's statistic.
-
-    `df` are its degrees of freedom, and `df_of_variance` the second ones of F, ∞ for χ². `p_value`
-    is by χ², or by F of the statistic divided by `df`; NaN if these are 0.
-    """
+    """Wald's joint test, by χ², or by F if `df_of_variance` is finite; NaN if `df` is 0."""
 
     statistic: float
     df: int
@@ -58,7 +52,7 @@ class Wald(NamedTuple):
     df_of_variance: float = np.inf
 
 
-def pairwise_differences(n: int) -> tuple[list[str], NDArray[np.float64]]:
+def pairwise_differences(n: int) -> tuple[list[str], Floats]:
     """Return the hypotheses that any two of n estimates are equal, and their gradients (R, n)."""
     pairs = list(combinations(range(n), 2))
     gradient = np.zeros((len(pairs), n))
@@ -67,14 +61,10 @@ def pairwise_differences(n: int) -> tuple[list[str], NDArray[np.float64]]:
     return [f"b{j + 1} - b{i + 1} = 0" for i, j in pairs], gradient
 
 
-def function_of_estimates(
-    hypothesis: str, estimate: NDArray[np.float64]
-) -> tuple[float, NDArray[np.float64]]:
+def function_of_estimates(hypothesis: str, estimate: Floats) -> tuple[float, Floats]:
     """Return the left side minus the right side of a hypothesis, and its gradient (M,).
 
     It is text such as ``"b1 = b2"``, ``"b1 / b2 = 1"``; without ``=`` the right side is 0.
-    `estimate` (M,) are b1, b2, … Raises `InputError` if the text is no such hypothesis, or has no
-    value here.
     """
     sides = hypothesis.split("=") if len(hypothesis) <= LONGEST else []
     if len(sides) not in (1, 2):
@@ -82,8 +72,8 @@ def function_of_estimates(
     trees = [_parsed(side, hypothesis) for side in sides]
 
     def value(at: NDArray[np.complex128]) -> complex:
-        found = [_value(tree, at, hypothesis) for tree in trees]
-        return found[0] - (found[1] if len(found) > 1 else 0.0)
+        values = [_value(tree, at, hypothesis) for tree in trees]
+        return values[0] - (values[1] if len(values) > 1 else 0.0)
 
     at = estimate.astype(np.complex128)
     here = value(at)
@@ -98,15 +88,12 @@ def function_of_estimates(
 
 
 @one_thread()
-def independent(
-    gradient: NDArray[np.float64], deviations: NDArray[np.float64]
-) -> NDArray[np.int64]:
-    """Return which hypotheses are linearly independent, in their order.
+def independent(gradient: Floats, deviations: Floats) -> NDArray[np.int64]:
+    """Return which hypotheses, `gradient` (R, M), are linearly independent, in their order.
 
-    The others follow from these, as the last of three differences does, or the probability of the
-    last class; or no estimate changes them.  With few trees their covariance would not show it, and
-    a joint test would reject. `gradient` (R, M) are the hypotheses, linear in M estimates,
-    `deviations` (B, M) those of the estimates of each tree, or unit, from their mean.
+    The others follow from these, or no estimate changes them. With few trees their covariance would
+    not show it, and a joint test would reject. `deviations` (B, M) of each tree, or unit, from the
+    mean.
     """
     # squares of very large and very small numbers are out of the range of floats
     largest = np.abs(deviations).max(axis=0)
@@ -129,14 +116,8 @@ def independent(
 
 
 @one_thread()
-def joint_test(
-    value: NDArray[np.float64], covariance: NDArray[np.float64], df_of_variance: float = np.inf
-) -> Wald:
-    """Return Wald's test that all values (R,) are 0, given their covariance (R, R).
-
-    The values are those of `independent` hypotheses.  The test is by χ², or by F if the covariance
-    has finitely many degrees of freedom.  Of no value at all there is none: its p-value is NaN.
-    """
+def joint_test(value: Floats, covariance: Floats, df_of_variance: float = np.inf) -> Wald:
+    """Return Wald's test that the values (R,) of `independent` hypotheses are 0."""
     if not len(value):
         return Wald(np.nan, 0, np.nan)
     df = int(np.linalg.matrix_rank(covariance, hermitian=True))
@@ -183,13 +164,10 @@ def _unreadable(hypothesis: str, reason: str) -> InputError:
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # The covariance of linear functionals of a forest, such as averages of its predictions.
-#
 # A functional is linear in the trees: its value for the forest is the mean of its values for the
 # trees.  So the jackknife after bootstrap (`odrf.statistics.jackknife`) applies to it as to a
 # single prediction, and to several of them with their covariances.
-# ------------------------------------------------------------------------------------------------
 
 # Eigenvalues of correlations below this are rounding.
 NO_VARIANCE = 1e-12
@@ -199,9 +177,9 @@ NO_VARIANCE = 1e-12
 class FunctionalCovariance:
     """Covariances (M, M) of M functionals of a forest over training samples."""
 
-    raw: NDArray[np.float64]
-    bias: NDArray[np.float64]
-    of_trees: NDArray[np.float64]
+    raw: Floats
+    bias: Floats
+    of_trees: Floats
     n_rows: int
     n_trees: int
 
@@ -212,21 +190,19 @@ class FunctionalCovariance:
         return Variance(raw.copy(), bias.copy(), of_trees.copy(), self.n_rows)
 
     @property
-    def total(self) -> NDArray[np.float64]:
+    def total(self) -> Floats:
         """The covariance (M, M) of the means of these trees over samples and random streams.
 
-        Without the bias, the variance of a combination of functionals can be estimated as negative
-        or near 0 if there are few trees.  So correlations are those of `_not_negative`, where no
-        combination has less than the variance it would have alone.  Variances are those of
-        `Variance.total`: a single functional has the same alone or among others.  NaN for those
-        that are not finite.
+        Correlations are those of `_not_negative`: without the bias, few trees can give a
+        combination a variance below 0. Variances are those of `Variance.total`, alone or among
+        others.
         """
         variances = self.variances
         of_samples = np.maximum(variances.total - variances.of_trees, 0.0)
         scale = np.sqrt(of_samples)
         return np.asarray(self._correlation() * np.outer(scale, scale) + self.of_trees)
 
-    def _correlation(self) -> NDArray[np.float64]:
+    def _correlation(self) -> Floats:
         """Return the correlations (M, M) over samples; none where a functional does not vary."""
         covariance = self._not_negative()
         variance = np.diagonal(covariance)
@@ -236,11 +212,11 @@ class FunctionalCovariance:
         return correlation
 
     @one_thread()
-    def _not_negative(self) -> NDArray[np.float64]:
+    def _not_negative(self) -> Floats:
         """Return the covariance (M, M) without the bias, not negative in any direction.
 
-        In the directions that diagonalise both the estimate and its bias, which then add up to 1,
-        the variances are those of `Variance.total`.
+        In the directions that diagonalise both the estimate and its bias, variances are
+        `Variance.total`.
         """
         both = self.raw + self.bias
         finite = np.isfinite(np.diagonal(both))
@@ -258,7 +234,7 @@ class FunctionalCovariance:
         half = unit[:, None] * (root @ direction) * np.sqrt(variance)
         return np.asarray(half @ half.T)
 
-    def _not_negative_of(self, some: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def _not_negative_of(self, some: NDArray[np.bool_]) -> Floats:
         """Return `_not_negative` of some of the functionals, (M, M) with NaN for the others."""
         at = np.ix_(some, some)
         known = replace(self, raw=self.raw[at], bias=self.bias[at], of_trees=self.of_trees[at])
@@ -273,13 +249,12 @@ class FunctionalCovariance:
 
 
 def functional_covariance(
-    values: NDArray[np.float64], kinds: NDArray[np.int64], draws: Draws
+    values: Floats, kinds: NDArray[np.int64], draws: Draws
 ) -> FunctionalCovariance:
-    """Estimate the covariance, over training samples, of means (M,) over trees.
+    """Estimate the covariance, over training samples, of the means of `values` (B, M) over trees.
 
-    `values` (B, M) are the functionals of each tree. `kinds` (B,) are the kinds of the trees, from
-    0; trees of one kind draw in the same way. `distinguishes_rows` must be true of `draws`.  See
-    Efron (1992, JRSS B 54, 83-127) and Wager and Athey (2018, JASA 113, 1228-1242).
+    `kinds` (B,): trees of one kind draw in the same way. `distinguishes_rows` must be true of
+    `draws` (Efron 1992, JRSS B 54, 83-127; Wager and Athey 2018, JASA 113, 1228-1242).
     """
     rows = rows_of_trees(kinds, draws)
     deviation = deviations(values, kinds, np.ones(values.shape))
@@ -287,31 +262,17 @@ def functional_covariance(
     return FunctionalCovariance(*sums, rows.n, len(values))
 
 
-# ------------------------------------------------------------------------------------------------
 # Intervals of estimates that lie between 0 and 1, from their standard errors.
-# ------------------------------------------------------------------------------------------------
-
 ROUNDING_OF_SHARES = 1e-12  # sums of shares are 1 but for this
 # Ends of intervals of predicted probabilities are so many times as far as those of plain ones.
 FARTHEST = 2.0
 
 
-def limits_of_share(
-    estimate: ArrayLike, reach: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def limits_of_share(estimate: ArrayLike, reach: ArrayLike) -> tuple[Floats, Floats]:
     """Return the limits of estimates between 0 and 1, such as C, areas, scores, probabilities.
 
-    They are symmetric on the scale of log(p/(1 - p)), where an error of p is one of 1/(p·(1 - p))
-    times its size (delta method): so they never pass 0 or 1, and extend further to the side where
-    there is more room. `reach` is half the length of the interval that is symmetric for p: some
-    standard errors.  All arrays have one shape.  NaN where the estimate is 0 or 1, where the scale
-    ends, or beyond.
-
-    Examples
-    --------
-    >>> low, high = limits_of_share([0.5, 0.95], [0.1, 0.1])
-    >>> low.round(3), high.round(3)
-    (array([0.401, 0.698]), array([0.599, 0.994]))
+    They are symmetric for log(p/(1 - p)), so never beyond 0 or 1. `reach` is half the length of the
+    interval that is symmetric for p. NaN where the estimate is 0 or 1, or beyond.
     """
     p = np.asarray(estimate, dtype=np.float64)
     p = np.where((p > ROUNDING_OF_SHARES) & (p < 1 - ROUNDING_OF_SHARES), p, np.nan)
@@ -320,21 +281,12 @@ def limits_of_share(
     return scipy.special.expit(middle - half), scipy.special.expit(middle + half)
 
 
-def limits_of_predicted_share(
-    estimate: ArrayLike, reach: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def limits_of_predicted_share(estimate: ArrayLike, reach: ArrayLike) -> tuple[Floats, Floats]:
     """Return the limits of probabilities whose errors do not vanish where these are near 0 or 1.
 
-    Those of means over trees do not: the number of trees adds to them.  There an error that exceeds
-    the probability itself would make the end on the other side arbitrary on the scale of the log
-    odds.  So limits are those of `limits_of_share`, but at most twice as far from the estimate as
-    plain ones; of an estimate of 0 or 1, plain ones, cut there.  The arguments are the same.
-
-    Examples
-    --------
-    >>> low, high = limits_of_predicted_share([0.5, 0.01, 0.0], [0.1, 0.05, 0.1])
-    >>> low.round(3), high.round(3)
-    (array([0.401, 0.   , 0.   ]), array([0.599, 0.11 , 0.1  ]))
+    Such are those of means over trees, to which the number of trees adds. Limits are those of
+    `limits_of_share`, but at most twice as far from the estimate as plain ones, which they are at 0
+    and 1: else an error above the probability would make the other end arbitrary.
     """
     p, reach = np.asarray(estimate, dtype=np.float64), np.asarray(reach, dtype=np.float64)
     low, high = limits_of_share(p, reach)
@@ -345,10 +297,7 @@ def limits_of_predicted_share(
     return low, high
 
 
-# ------------------------------------------------------------------------------------------------
 # Tests and intervals of estimates with normal errors, whose variances may be of few units.
-# ------------------------------------------------------------------------------------------------
-
 NUMBERS = ("estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high")
 """The columns of every table of estimates, after those that name them."""
 
@@ -357,29 +306,24 @@ ROUNDING_OF_ERRORS = 1e-14
 
 
 def reach_in_errors(level: float, df: float = np.inf) -> float:
-    """Return how many standard errors an interval extends to either side.
-
-    By Student's t if the variance has `df` degrees of freedom, as one over few groups of rows has.
-    """
+    """Return how many standard errors an interval extends; with `df` by Student's t."""
     tail = (1 + level) / 2
     return float(scipy.special.ndtri(tail) if np.isinf(df) else scipy.special.stdtrit(df, tail))
 
 
 def with_errors(
     labels: pd.DataFrame,
-    estimate: NDArray[np.float64],
-    std_error: NDArray[np.float64],
+    estimate: Floats,
+    std_error: Floats,
     level: float,
     null: float = 0.0,
     df: float = np.inf,
     probabilities: bool = False,
 ) -> pd.DataFrame:
-    """Return labels and estimates (M,) with tests of `null` and intervals.
+    """Return labels and estimates (M,) with tests of `null` and intervals, by Student's t.
 
-    They are by Student's t with `df` degrees of freedom, by default normal.  Without standard
-    errors (NaN), tests and intervals are NaN, too; also where the error is 0: the trees then agree,
-    which does not make the estimate certain.  Intervals of `probabilities` are those of
-    `limits_of_predicted_share`.
+    NaN where the error is NaN or 0: the trees then agree, which does not make the estimate certain.
+    Intervals of `probabilities` are by `limits_of_predicted_share`.
     """
     law = scipy.stats.t(df)
     std_error = np.where(std_error <= ROUNDING_OF_ERRORS * np.abs(estimate), 0.0, std_error)

@@ -21,9 +21,8 @@ from odrf.engine.trees.routing import leaves_of, routing_blocks
 from odrf.statistics.data_checks import distinct_rows
 from odrf.text.splits import node_of_terms
 
-# ------------------------------------------------------------------------------------------------
-# Importance of predictors and directions: impurity removed, counts of splits, standard errors.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 # Directions of unit length whose coefficients differ by less are the same.
 ALIKE = 1e-4
@@ -31,48 +30,34 @@ MOST_STEPS = 2.0**62
 
 
 class Directions(NamedTuple):
-    """The distinct directions of a forest; θ and -θ are the same direction.
+    """The distinct directions, θ and -θ being the same: of each node, and one node of each.
 
-    `of_node` (m,) is the number of the direction of each node, from 0; -1 for a node without a
-    split. `example` (k,) is for each direction one node that has it.
+    Numbers are from 0, `of_node` (m,) is -1 without a split; `example` (k,).
     """
 
-    of_node: NDArray[np.int64]
-    example: NDArray[np.int64]
+    of_node: Integers
+    example: Integers
 
 
-def impurity_importance(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.float64]:
+def impurity_importance(forest: Forest, first: Integers) -> Floats:
     """Return the mean impurity decrease per tree of each predictor (P,), in units of the criterion.
 
-    A split decreases the impurity of its tree by w(A)·Δ_A / w(root).  This is divided among its
-    predictors in proportion to |θ_j|, or of a factor to the range of its coefficients, with
-    predictors scaled to [0, 1] so that units of measurement have no influence; see `shared_out`.
-    The importances of all predictors add up to the mean impurity decrease of a tree.  Pruned splits
-    do not count.  Predictor j has the columns ``first[j]:first[j + 1]``.
+    The decrease w(A)·Δ_A / w(root) of a split is divided by `shared_out`: the sum over predictors
+    is the mean decrease of a tree. Predictor j has the columns ``first[j]:first[j + 1]``.
     """
     return shared_out(forest, _decreases(forest), first) / forest.n_trees
 
 
-def summed_importance(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the impurity decrease of each predictor (P,), summed over all trees.
-
-    For trees that are summed, as in boosting: the decrease w(A)·Δ_A of every split is divided among
-    its columns as in `impurity_importance`, so that a tree counts by the impurity it removes.
-    """
+def summed_importance(forest: Forest, first: Integers) -> Floats:
+    """Return the impurity decrease of each predictor (P,), summed over trees that are summed."""
     removed = np.where(forest.is_split(), forest.weight * forest.gain, 0.0)
     return shared_out(forest, removed, first)
 
 
-def sampling_errors(
-    of_row: NDArray,
-    share: NDArray[np.float64],
-    groups: NDArray[np.int64] | None = None,
-) -> NDArray[np.float64]:
-    """Return the standard errors (P,) of means over rows; NaN with fewer than two rows, or groups.
+def sampling_errors(of_row: NDArray, share: Floats, groups: Integers | None = None) -> Floats:
+    """Return the standard errors (P,) of means over rows, or over `groups` (n,) of them.
 
-    `of_row` (P, n) is the contribution of each row to the P means: its value times its share.  Rows
-    with a `share` (n,) of 0 are not counted.  With `groups` (n,), these are the units of the sample
-    in place of the rows.
+    `of_row` (P, n) is the value of each row times its `share` (n,); NaN with fewer than two units.
     """
     if groups is not None:
         in_groups = [np.bincount(groups, row).astype(np.float64) for row in (share, *of_row)]
@@ -89,15 +74,11 @@ def sampling_errors(
     return np.sqrt(np.array(errors) * m / (m - 1))
 
 
-def shared_out(
-    forest: Forest, decrease: NDArray[np.float64], first: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def shared_out(forest: Forest, decrease: Floats, first: Integers) -> Floats:
     """Divide the decrease of each split (m,) among its predictors (P,), in proportion to ranges.
 
-    The range of a predictor is the largest minus the smallest of the coefficients of its columns
-    and 0.  For a number, scaled to [0, 1], this is |θ_j|: the range of θ_j x_j.  A row has one
-    level of a factor: so a factor of many levels counts as much as a number that moves rows as
-    far, and not as much as all its levels together.
+    The range of a predictor is the largest minus the smallest of its coefficients and 0: |θ_j| of a
+    number, scaled to [0, 1]. So a factor of many levels counts as a number that moves rows as far.
     """
     P = len(first) - 1
     if not len(forest.coef):
@@ -111,12 +92,12 @@ def shared_out(
     size -= np.minimum(np.minimum.reduceat(coef, begins), 0.0)
     node, of = np.divmod(pair[order[begins]], P)
     whole = np.bincount(node, weights=size, minlength=forest.n_nodes)
-    shared: NDArray[np.float64] = np.zeros(P)
+    shared: Floats = np.zeros(P)
     np.add.at(shared, of, decrease[node] * size / whole[node])
     return shared
 
 
-def _decreases(forest: Forest) -> NDArray[np.float64]:
+def _decreases(forest: Forest) -> Floats:
     """Return by how much each split decreases the impurity of its tree, (m,)."""
     root = np.repeat(forest.root[:-1], np.diff(forest.root))
     # a tree without a split may have no weight either
@@ -131,8 +112,7 @@ def _decreases(forest: Forest) -> NDArray[np.float64]:
 def distinct_directions(forest: Forest) -> Directions:
     """Return which nodes split along the same direction (Tomita et al. 2020, section 4.5).
 
-    Directions have length 1 in predictors scaled to [0, 1].  θ and θ' are the same if the
-    coefficients of θ' or -θ' differ from those of θ by rounding only.
+    The coefficients of θ and θ' or -θ', of predictors scaled to [0, 1], differ by rounding only.
     """
     of_node = np.full(forest.n_nodes, -1)
     split, width = forest.is_split(), np.diff(forest.start)
@@ -154,20 +134,15 @@ def distinct_directions(forest: Forest) -> Directions:
     return Directions(of_node, np.concatenate(examples))
 
 
-def direction_importance(forest: Forest, directions: Directions) -> NDArray[np.float64]:
-    """Return the mean impurity decrease per tree by the splits along each direction (k,).
-
-    The importances of all directions and those of all predictors have the same sum.
-    """
+def direction_importance(forest: Forest, directions: Directions) -> Floats:
+    """Return the mean impurity decrease per tree by the splits along each direction (k,)."""
     nodes = directions.of_node >= 0
     k = len(directions.example)
     removed = np.bincount(directions.of_node[nodes], weights=_decreases(forest)[nodes], minlength=k)
     return removed / forest.n_trees
 
 
-def importance_by_tree(
-    forest: Forest, directions: Directions, chosen: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def importance_by_tree(forest: Forest, directions: Directions, chosen: Integers) -> Floats:
     """Return the impurity decrease (B, j) of each tree by splits along the `chosen` directions."""
     place = np.full(len(directions.example) + 1, -1)
     place[chosen] = np.arange(len(chosen))
@@ -182,12 +157,8 @@ def importance_by_tree(
     return removed.reshape(forest.n_trees, len(chosen)).astype(np.float64)
 
 
-def usage(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the number of splits (P,) of all trees in which each predictor has a coefficient.
-
-    π_k of Perry (2020), section 3.2; pruned splits do not count.  Predictor j has the columns
-    ``first[j]:first[j + 1]``; a split that has several of them counts once.
-    """
+def usage(forest: Forest, first: Integers) -> Integers:
+    """Return the number of splits (P,), π_k of Perry (2020), that have each predictor."""
     node = node_of_terms(forest)
     in_split = forest.is_split()[node]
     predictor = np.searchsorted(first, forest.index[in_split], side="right") - 1
@@ -195,10 +166,6 @@ def usage(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.int64]:
     once = np.unique(node[in_split] * P + predictor)
     return np.bincount(once % P, minlength=P)
 
-
-# ------------------------------------------------------------------------------------------------
-# Importance of predictors by validation rows, which have not chosen the splits.
-# ------------------------------------------------------------------------------------------------
 
 # Rows times trees whose leaves are computed in one batch.
 LEAVES_AT_ONCE = 2**22
@@ -218,23 +185,18 @@ class HeldOutTrees(NamedTuple):
 def held_out_importance(
     parts: Iterable[HeldOutTrees],
     X: Matrix,
-    target: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    first: NDArray[np.int64],
+    target: Floats,
+    weights: Floats,
+    first: Integers,
     summed: bool,
     n_jobs: int,
-) -> NDArray[np.float64]:
-    """Return the held-out importance of each predictor (P,).
+) -> Floats:
+    """Return the held-out importance of each predictor (P,), the mean over parts with two rows.
 
-    The importance of a split is the covariance of the response with the change of the prediction
-    that the split makes, over rows that did not grow the tree.  It is divided among the predictors
-    of the split in proportion to the ranges of their coefficients, see `shared_out`.  The response
-    is centred at its mean over the validation rows.  So the importance of every predictor is 0 on
-    average if the validation rows have their responses in random order.  The result is the mean
-    over the parts with at least 2 rows; 0 without any. `target` (n, K) are responses, or for
-    classes K indicators; rows of weight 0 do not count; `first` is that of `impurity_importance`.
-    If `summed`, a prediction is the sum of trees, each for one of the K outputs in turn, and only
-    the leaves have values; otherwise it is the mean of trees with K values in each node.
+    That of a split is the covariance of the response with the change of the prediction that the
+    split makes, over rows that did not grow the tree, divided by `shared_out`: 0 on average if the
+    responses are in random order. `target` (n, K) are responses or indicators; rows of weight 0 do
+    not count. If `summed`, each tree adds to one of K outputs in turn, and only leaves have values.
     """
     total, n_used = np.zeros(len(first) - 1), 0
     for forest, evaluating in parts:
@@ -256,19 +218,16 @@ def held_out_importance(
 def permuted_importance(
     parts: Iterable[HeldOutTrees],
     X: Matrix,
-    target: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    first: NDArray[np.int64],
+    target: Floats,
+    weights: Floats,
+    first: Integers,
     seed: int,
     n_jobs: int,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the held-out importance of each predictor (P,) where every split uses all of them.
 
-    Then coefficients do not show which predictor a split owes its effect to.  The importance is the
-    covariance of response and prediction over the validation rows, minus what is left of it when
-    the values of the predictor are permuted among them; its columns are permuted together.  It is 0
-    on average for a predictor that is unrelated to the response and the other predictors.
-    Arguments and result are those of `held_out_importance`; predictions are means of trees.
+    It is the covariance of response and prediction over the validation rows, minus what is left of
+    it when the columns of the predictor are permuted among them.
     """
     rng = np.random.default_rng(seed)
     total, n_used = np.zeros(len(first) - 1), 0
@@ -291,7 +250,7 @@ def permuted_importance(
 
 
 @one_thread()
-def _centred(target: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _centred(target: Floats, weights: Floats) -> Floats:
     """Return the rows (m, K) minus their weighted mean, times their shares of the weight."""
     share = weights / weights.sum()
     return np.asarray(share[:, None] * (target - share @ target))
@@ -299,20 +258,16 @@ def _centred(target: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArr
 
 @one_thread()
 def _covariances(
-    forest: Forest,
-    X: Matrix,
-    centred: NDArray[np.float64],
-    trees: NDArray[np.int64],
-    n_jobs: int,
-) -> NDArray[np.float64]:
+    forest: Forest, X: Matrix, centred: Floats, trees: Integers, n_jobs: int
+) -> Floats:
     """Return the covariance of the response with each of the `trees`: (B,), 0 for the others."""
-    found = np.zeros(forest.n_trees)
+    covariance = np.zeros(forest.n_trees)
     for b, leaf in leaves_by_tree(forest, X, n_jobs, trees):
-        found[b] = np.vdot(centred, forest.value[leaf])
-    return found
+        covariance[b] = np.vdot(centred, forest.value[leaf])
+    return covariance
 
 
-def _predictors_used(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _predictors_used(forest: Forest, first: Integers) -> NDArray[np.bool_]:
     """Return which predictors the splits of each tree use: (B, P)."""
     uses = np.zeros((forest.n_trees, len(first) - 1), dtype=bool)
     for b, (begin, end) in enumerate(pairwise(forest.start[forest.root])):
@@ -322,15 +277,9 @@ def _predictors_used(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.boo
 
 
 def leaves_by_tree(
-    forest: Forest,
-    X: Matrix,
-    n_jobs: int,
-    trees: NDArray[np.int64] | None = None,
+    forest: Forest, X: Matrix, n_jobs: int, trees: Integers | None = None
 ) -> Iterator[tuple[int, NDArray[np.int32]]]:
-    """Yield the number of each tree, and the leaves (n,) of the rows of X (p, n).
-
-    `trees` are the numbers of the trees; by default all.
-    """
+    """Yield the number of each of the trees, by default all, and the leaves (n,) of X (p, n)."""
     step = max(1, LEAVES_AT_ONCE // X.shape[1])
     numbers = np.arange(forest.n_trees) if trees is None else trees
     for begin in range(0, len(numbers), step):
@@ -343,12 +292,12 @@ def leaves_by_tree(
 
 
 def added_covariances(
-    forest: Forest, evaluated: Iterable[tuple[NDArray[np.int32], NDArray[np.float64]]]
-) -> NDArray[np.float64]:
+    forest: Forest, evaluated: Iterable[tuple[NDArray[np.int32], Floats]]
+) -> Floats:
     """Return for each split (m,) the sum of its rows times its change of the prediction.
 
-    It is 0 for leaves. `evaluated` has for each tree in turn the leaves (r,) of its validation
-    rows, and the numbers (r, K) that are summed over them.
+    `evaluated` has for each tree the leaves (r,) of its rows and the numbers (r, K) that are
+    summed.
     """
     added, evaluated, first = np.zeros(forest.n_nodes), iter(evaluated), 0
     while first < forest.n_trees:
@@ -366,11 +315,8 @@ def added_covariances(
     return added
 
 
-def covariances_of_sums(forest: Forest, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return for each split (m,) the sum of its rows times its change of the prediction.
-
-    `sums` (m, K) are those of the validation rows of each leaf, and become those of all nodes.
-    """
+def covariances_of_sums(forest: Forest, sums: Floats) -> Floats:
+    """Return the same of `sums` (m, K) of the rows of each leaf, which become those of nodes."""
     added = np.zeros(forest.n_nodes)
     for nodes in _splits_from_below(forest):
         for side in range(2):
@@ -391,7 +337,7 @@ def _with_inner_values(forest: Forest) -> Forest:
     return replace(forest, value=value)
 
 
-def _splits_from_below(forest: Forest) -> Iterator[NDArray[np.int64]]:
+def _splits_from_below(forest: Forest) -> Iterator[Integers]:
     """Yield the splits of each depth, the deepest first."""
     depth = forest.depth()
     split = np.flatnonzero((forest.left >= 0) & (depth >= 0))
@@ -399,40 +345,31 @@ def _splits_from_below(forest: Forest) -> Iterator[NDArray[np.int64]]:
     yield from np.split(split, np.flatnonzero(np.diff(depth[split])) + 1)
 
 
-# ------------------------------------------------------------------------------------------------
 # Importance of predictors by out-of-bag rows, which have not chosen the splits.
-# ------------------------------------------------------------------------------------------------
-
-
 def out_of_bag_importance(
     forest: Forest,
     X: Matrix,
-    y: NDArray[np.float64],
-    first: NDArray[np.int64],
+    y: Floats,
+    first: Integers,
     draws: Draws,
     advance: Callable[[], object] = lambda: None,
-) -> NDArray[np.float64]:
-    """Return the out-of-bag impurity decrease of each predictor (P,).
+) -> Floats:
+    """Return the out-of-bag impurity decrease of each predictor (P,), the mean over trees.
 
-    The impurity decrease of a split is the covariance of the response with the change of the
-    prediction that the split makes, over the rows that the tree drew.  Here it is taken over the
-    rows that the tree did not draw (Li, Wang, Basu, Kumbier and Yu 2019, NeurIPS).  These rows have
-    not chosen the split: if a split is unrelated to the response, its importance is 0 on average,
-    whatever the number of values or levels of its predictors.  It may be negative.  The result is
-    the mean over the trees that left rows out, in units of the squared response, or of the Gini
-    index.  The sum over the predictors is the mean out-of-bag covariance of response and
-    prediction.  X (p, n) and y (n,) are the training rows; `first` is that of
-    `impurity_importance`; `advance` is called for each tree.
+    The decrease of a split is the covariance of the response with the change of the prediction that
+    it makes, here over rows that the tree did not draw (Li, Wang, Basu, Kumbier and Yu 2019,
+    NeurIPS). These have not chosen the split: of one that is unrelated to the response it is 0 on
+    average, whatever the number of values of its predictors.
     """
-    unseen, weights = draws.all_unseen() & (draws.weights > 0), draws.weights
+    out_of_bag, weights = draws.all_unseen() & (draws.weights > 0), draws.weights
     K = forest.value.shape[1]
     target = y[:, None] if K == 1 else np.eye(K)[y.astype(np.int64)]
     centred = weights[:, None] * (target - np.average(target, axis=0, weights=weights))
-    n_used = int(unseen.any(axis=1).sum())
+    n_used = int(out_of_bag.any(axis=1).sum())
 
-    def evaluated() -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
+    def evaluated() -> Iterator[tuple[NDArray[np.int32], Floats]]:
         for b, leaf in leaves_by_tree(forest, X, draws.n_jobs):
-            rows = np.flatnonzero(unseen[b])
+            rows = np.flatnonzero(out_of_bag[b])
             advance()  # before the last tree is returned: no other one is requested
             yield leaf[rows], centred[rows] / weights[rows].sum()
 
@@ -440,18 +377,12 @@ def out_of_bag_importance(
 
 
 def importance_of_sums(
-    forest: Forest,
-    sums: NDArray[np.int64],
-    scale: LeafScale,
-    mean: NDArray[np.float64],
-    first: NDArray[np.int64],
-) -> NDArray[np.float64]:
+    forest: Forest, sums: Integers, scale: LeafScale, mean: Floats, first: Integers
+) -> Floats:
     """Return the `out_of_bag_importance` (P,) of sums over the rows of each leaf.
 
-    `sums` (m, K + 1) are, of the out-of-bag rows of each leaf, the sums of weights times responses
-    (for classes of the weights of each class), and of the weights, as computed by
-    `odrf.engine.chunks`; `scale` is their scale. `mean` (K,) is the weighted mean response of all
-    rows, or the class shares.
+    `sums` (m, K + 1) are those of weights times responses, or of each class, and of the weights, by
+    `odrf.engine.chunks` in units of `scale`; `mean` (K,) is the weighted mean of all rows.
     """
     total, n_used = np.zeros(len(first) - 1), 0
     # one tree after the other: what is computed of all nodes would take more memory than the trees
@@ -466,17 +397,11 @@ def importance_of_sums(
     return total / max(n_used, 1)
 
 
-# ------------------------------------------------------------------------------------------------
 # How many predictors matter, by their importances.
-# ------------------------------------------------------------------------------------------------
+def effective_number(importance: Floats, order: int) -> float:
+    """Return the effective number of importances (P,) ≥ 0, of Hill (1973), of order 2 or 1.
 
-
-def effective_number(importance: NDArray[np.float64], order: int) -> float:
-    """Return the effective number of importances (P,), at least 0; it is 0 if all of them are.
-
-    That is the number of Hill (1973, Ecology 54, 427-432) of order 2 or 1.  With the shares s of
-    the importances in their sum, it is 1 / Σ s² or exp(-Σ s log s).  If m of them are equal, and
-    the others 0, it is m.  Small ones count less for the order 2.
+    With shares s, 1 / Σ s² or exp(-Σ s log s): m if m are equal and the others 0.
     """
     if not (importance > 0).any():
         return 0.0
@@ -487,9 +412,6 @@ def effective_number(importance: NDArray[np.float64], order: int) -> float:
     return float(np.exp(-(share * np.log(share)).sum()))
 
 
-def largest(importance: NDArray[np.float64], number: float) -> NDArray[np.int64]:
-    """Return the numbers, in ascending order, of the largest of the importances (P,).
-
-    They are as many as `number`, rounded up; of equal ones the first.
-    """
+def largest(importance: Floats, number: float) -> Integers:
+    """Return, ascending, which are the largest `number`, rounded up, of importances (P,)."""
     return np.sort(np.argsort(-importance, kind="stable")[: math.ceil(number)])

@@ -1,18 +1,8 @@
 """Tests of importance: knockoffs, differences of losses, shadows.
 
-A knockoff of a predictor is a column that has the same relation to the other predictors as the
-predictor, but was drawn without the response.
-
-References
-----------
-E. Candès, Y. Fan, L. Janson and J. Lv (2018). Panning for gold: 'model-X' knockoffs for high
-dimensional controlled variable selection. JRSS B 80.
-
-A. Gimenez and J. Zou (2019).  Improving the stability of the knockoff procedure: multiple
-simultaneous knockoffs and entropy maximization.  AISTATS.
-
-O. Ledoit and M. Wolf (2004).  A well-conditioned estimator for large-dimensional covariance
-matrices.  Journal of Multivariate Analysis 88.
+A knockoff has the relation of a predictor to the others, but was drawn without the response.
+Candès, Fan, Janson and Lv (2018), JRSS B 80; Gimenez and Zou (2019), AISTATS; Ledoit and Wolf
+(2004), Journal of Multivariate Analysis 88.
 """
 
 from __future__ import annotations
@@ -26,9 +16,8 @@ from numpy.typing import NDArray
 from odrf.engine.memory import require_memory
 from odrf.engine.running import one_thread
 
-# ------------------------------------------------------------------------------------------------
-# Knockoffs of numbers by a Gaussian copula, and what is selected with them.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 # Half of the share that is best for the covariance.  The more it is shrunk, the less are knockoffs
 # like the neighbours of their predictors, and the more predictors without effect are selected: how
@@ -39,11 +28,8 @@ CONVERGED = 1e-10
 
 
 @one_thread()
-def shrunken_covariance(Z: NDArray[np.float64], part: float) -> NDArray[np.float64]:
-    """Return the covariance (p, p) of rows Z (n, p), shrunk to a multiple of the identity.
-
-    The share of the multiple is a part of the one that Ledoit and Wolf (2004) estimate.
-    """
+def shrunken_covariance(Z: Floats, part: float) -> Floats:
+    """Return the covariance (p, p) of Z (n, p), shrunk by a `part` of Ledoit and Wolf's share."""
     n, p = Z.shape
     require_memory(40.0 * p * p, f"the covariance of {p} columns", "use fewer predictors")
     Z = Z - Z.mean(axis=0)
@@ -56,11 +42,10 @@ def shrunken_covariance(Z: NDArray[np.float64], part: float) -> NDArray[np.float
 
 
 @one_thread()
-def entropy_knockoff_gaps(correlation: NDArray[np.float64]) -> NDArray[np.float64]:
+def entropy_knockoff_gaps(correlation: Floats) -> Floats:
     """Return the gaps s (p,): each knockoff's correlation with its predictor is 1 - s_j.
 
-    They maximise the entropy of predictors and knockoffs together, log det(2Σ - diag(s)) +
-    Σ log s_j, by one coordinate after the other (Gimenez and Zou 2019).
+    They maximise log det(2Σ - diag(s)) + Σ log s_j, one after the other (Gimenez and Zou 2019).
     """
     p = len(correlation)
     lowest = float(np.linalg.eigvalsh(correlation)[0])
@@ -80,22 +65,17 @@ def entropy_knockoff_gaps(correlation: NDArray[np.float64]) -> NDArray[np.float6
 
 
 @one_thread()
-def knockoff_covariance(
-    correlation: NDArray[np.float64], gaps: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def knockoff_covariance(correlation: Floats, gaps: Floats) -> Floats:
     """Return the covariance (p, p) of Gaussian knockoffs given their predictors."""
     S = np.diag(gaps)
     return np.asarray(2 * S - S @ np.linalg.solve(correlation, S))
 
 
 @one_thread()
-def gaussian_knockoffs(
-    values: NDArray[np.float64], rng: np.random.Generator
-) -> NDArray[np.float64]:
+def gaussian_knockoffs(values: Floats, rng: np.random.Generator) -> Floats:
     """Return a knockoff of each column of numbers (n, p), with the distribution of the column.
 
-    The columns are made Gaussian by their ranks, knockoffs are drawn with the shrunken covariance,
-    and turned back by the quantiles of the columns.  Where all columns are constant, so are these.
+    Columns are made Gaussian by ranks, drawn with the shrunken covariance, and turned back.
     """
     if not np.ptp(values, axis=0).any():
         return values.copy()
@@ -114,11 +94,10 @@ def gaussian_knockoffs(
     return np.column_stack(columns)
 
 
-def knockoff_values(W: NDArray[np.float64]) -> NDArray[np.float64]:
+def knockoff_values(W: Floats) -> Floats:
     """Return for each predictor (p,) the smallest false discovery rate at which it is selected.
 
-    At a threshold t the rate is estimated by (1 + number of W ≤ -t) / number of W ≥ t: knockoff+.
-    It is 1 where W is 0 or below: these are never selected.
+    Estimated by (1 + number of W ≤ -t) / number of W ≥ t, knockoff+; 1 where W is not above 0.
     """
     positive = np.unique(W[W > 0])
     if not len(positive):
@@ -129,23 +108,17 @@ def knockoff_values(W: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(W > 0, smallest[np.maximum(at, 0)], 1.0)
 
 
-def knockoff_threshold(W: NDArray[np.float64], fdr: float) -> float:
-    """Return the smallest t > 0 at which the estimated rate is at most `fdr`, or infinity.
-
-    The rate is that of `knockoff_values`.
-    """
+def knockoff_threshold(W: Floats, fdr: float) -> float:
+    """Return the smallest t > 0 with a rate, as in `knockoff_values`, of at most `fdr`, or ∞."""
     for t in np.unique(np.abs(W[W != 0])):
-        found = (t <= W).sum()
+        selected = (t <= W).sum()
         # as in `knockoff_values`: a product with fdr would be rounded in another way
-        if found and (1 + (-t >= W).sum()) / found <= fdr:
+        if selected and (1 + (-t >= W).sum()) / selected <= fdr:
             return float(t)
     return float("inf")
 
 
-# ------------------------------------------------------------------------------------------------
 # Tests that differences of losses are above 0.
-# ------------------------------------------------------------------------------------------------
-
 T, WILCOXON = "t", "wilcoxon"
 ROW_TESTS = (T, WILCOXON)
 ADJUSTMENTS = {"holm": "holm", "bh": "fdr_bh"}
@@ -155,21 +128,18 @@ ROUNDING = 1e-12
 
 
 def evaluated_differences(
-    difference: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    groups: NDArray[np.int64],
+    difference: Floats,
+    weights: Floats,
+    groups: Integers,
     test: str,
     level: float,
     inflation: float = 1.0,
 ) -> tuple[float, float, float, float, float, float]:
-    """Return the mean of differences (n,), and test whether it is above 0.
+    """Return estimate, error, statistic, p-value and interval of a mean of differences (n,).
 
-    The result is estimate, standard error, statistic, p-value and the ends of the interval, which
-    has two sides and is Student's.  If the differences of each unit add up to 0, these are 0 but
-    for a p-value of 1.  The rows of a group, of `groups` (n,), are one unit: the standard error is
-    that of the sum over units, with as many degrees of freedom as units less 1. `test` is "t",
-    Student's t of the mean, or "wilcoxon", the signed ranks of the mean differences of the units.
-    `inflation` is the variance of the mean divided by that over rows: above 1 if both losses are of
+    The rows of a group, of `groups` (n,), are one unit. `test` is "t", of the mean, or "wilcoxon",
+    the signed ranks of the units' means, against a mean of 0 or less. If the sums of units are all
+    0, so is all but the p-value of 1. `inflation` of the variance is above 1 if both losses are of
     trees that chance made better or worse.
     """
     _, unit = np.unique(groups, return_inverse=True)
@@ -191,19 +161,13 @@ def evaluated_differences(
     return estimate, std_error, statistic, p_value, estimate - half, estimate + half
 
 
-# ------------------------------------------------------------------------------------------------
 # Selection of predictors: steps of backward elimination, and decisions by shadow predictors.
-# ------------------------------------------------------------------------------------------------
-
 CONFIRMED, TENTATIVE, REJECTED = "confirmed", "tentative", "rejected"
 LEVEL = 0.01
 
 
-def most_important(importance: NDArray[np.float64], drop: float) -> NDArray[np.int64]:
-    """Return the numbers of the predictors kept when the share `drop` of them is dropped.
-
-    The least important are dropped, at least one; at least one is kept.  The numbers are rising.
-    """
+def most_important(importance: Floats, drop: float) -> Integers:
+    """Return, ascending, the predictors kept when the share `drop` is dropped: at least one is."""
     order = np.argsort(-importance, kind="stable")
     return np.sort(order[: _kept(len(importance), drop)])
 
@@ -225,12 +189,11 @@ def fewest_rounds(P: int) -> int:
     return math.floor(math.log2(P / LEVEL)) + 1
 
 
-def decisions(hits: NDArray[np.int64], rounds: NDArray[np.int64]) -> list[str]:
+def decisions(hits: Integers, rounds: Integers) -> list[str]:
     """Return the decision on each predictor (P,): confirmed, tentative or rejected.
 
-    `hits` counts in how many of the `rounds` its importance exceeded that of the best shadow.  For
-    a predictor without influence the probability of a hit is at most 1/2.  Two one-sided binomial
-    tests, at level 0.01 with Bonferroni's correction for P predictors (Kursa and Rudnicki 2010).
+    `hits` counts in how many `rounds` it beat the best shadow, without influence at most half of
+    them: binomial tests at level 0.01 with Bonferroni's correction (Kursa and Rudnicki 2010).
     """
     level = LEVEL / len(hits)
     more = scipy.special.bdtrc(hits - 1, rounds, 0.5) < level

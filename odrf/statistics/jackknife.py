@@ -1,8 +1,6 @@
 """The jackknife after bootstrap: the variance of a forest's mean over training samples.
 
-The mean of the trees that did not draw a row is the forest without that row.  How far it is from
-the mean of all trees shows how the forest depends on the row.  So the trees of one forest suffice;
-no other forest is grown.
+The mean of the trees that did not draw a row is the forest without that row: one forest suffices.
 """
 
 from __future__ import annotations
@@ -21,40 +19,35 @@ from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaves_of
 from odrf.statistics.data_checks import distinct_rows
 
-# ------------------------------------------------------------------------------------------------
-# Which rows trees draw together, and how the trees that miss a row covary.
-#
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
 # The units of the jackknife are what trees draw: rows, or whole groups of rows.
-# ------------------------------------------------------------------------------------------------
 
 
 class Stratum(NamedTuple):
-    """Units that were drawn together: the first ones, a stratum of these, or a batch added later.
+    """Units drawn together: a stratum of the first ones, or a batch added later.
 
-    A unit is a row of positive weight, or a group that has one.  `missed` (B,), `scale` (B,).
+    A unit is a row of positive weight, or a group that has one; `missed` and `scale` are (B,).
     """
 
     begin: int
     end: int
     n: int
-    missed: NDArray[np.float64]
-    scale: NDArray[np.float64]
+    missed: Floats
+    scale: Floats
 
 
 class _Places(NamedTuple):
-    """Where the units are.
+    """A `row` (u,) of each unit, where strata end among the first units, and batches after them."""
 
-    `row` (u,) is a row of each unit: those of a stratum follow each other, then those of each
-    batch. `ends` are where the strata of the first units end among the units, `later` where the
-    batches end.
-    """
-
-    row: NDArray[np.int64]
+    row: Integers
     ends: list[int]
     later: list[int]
 
 
-def out_of_bag_units(draws: Draws) -> NDArray[np.bool_]:
+def out_of_bag_units(draws: Draws) -> Mask:
     """Return which units (B, u) each tree did not draw, in the order of `strata_of`."""
     return draws.all_unseen()[:, _places(draws).row]
 
@@ -62,8 +55,7 @@ def out_of_bag_units(draws: Draws) -> NDArray[np.bool_]:
 def strata_of(draws: Draws, of_others: bool = False) -> list[Stratum]:
     """Return the strata: of the units that the trees were grown on, and each batch added later.
 
-    With `of_others`, trees are known not to draw one more unit.  It is in the only stratum; which
-    of several strata it is in depends on the unit, and is ignored.
+    With `of_others`, trees are known not to draw one more unit, which is in the only stratum.
     """
     samplings, places = draws.samplings, _places(draws)
     drawn = n_drawn if draws.codes is None else n_units_drawn
@@ -83,10 +75,7 @@ def strata_of(draws: Draws, of_others: bool = False) -> list[Stratum]:
 
 
 def degrees_of_freedom(draws: Draws) -> float:
-    """Return the degrees of freedom of a variance over units, as in surveys.
-
-    Groups are often few: their number less that of the strata.  Rows are supposed to be many: ∞.
-    """
+    """Return the degrees of freedom of a variance over units: groups less strata, ∞ for rows."""
     if draws.codes is None or draws.codes.groups is None:
         return float("inf")
     strata = strata_of(draws)
@@ -109,12 +98,12 @@ def _places(draws: Draws) -> _Places:
     return _Places(_row_of(units.of_row, used), ends, later)
 
 
-def _row_of(of_row: NDArray[np.int64] | None, units: NDArray[np.int64]) -> NDArray[np.int64]:
+def _row_of(of_row: Integers | None, units: Integers) -> Integers:
     """Return the first row of each of the units."""
     if of_row is None:
         return units
-    found, first = np.unique(of_row, return_index=True)
-    return first[np.searchsorted(found, units)]
+    unit, first = np.unique(of_row, return_index=True)
+    return first[np.searchsorted(unit, units)]
 
 
 def _stratum(begin: int, end: int, n: int, missed: list[float], factor: float) -> Stratum:
@@ -135,7 +124,7 @@ def _out_of_bag_alone(sampling: Sampling, k: int) -> float:
 
 
 def distinguishes_rows(draws: Draws, of_others: bool = False) -> bool:
-    """Return whether every tree can miss each unit; with `of_others`, another one at once.
+    """Return whether every tree can miss each unit, with `of_others` and another one at once.
 
     In time, trees draw early rows more often than late ones, and no row alike.
     """
@@ -145,15 +134,12 @@ def distinguishes_rows(draws: Draws, of_others: bool = False) -> bool:
 
 
 def pairs_of_one_stream(
-    kinds: NDArray[np.int64],
-    draws: Draws,
-    stratum: Stratum,
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64], float]]:
-    """Return pairs of trees with the same random stream, and how their missed rows covary.
+    kinds: Integers, draws: Draws, stratum: Stratum
+) -> list[tuple[Integers, Integers, float]]:
+    """Return trees of one kind, those of a kind with the same streams, and a covariance.
 
-    Each entry holds trees of one kind, the trees of the same or another kind with the same streams,
-    and the covariance of whether they miss a row, summed over the rows.  From one stream, the
-    smaller draw is part of the larger one: it misses all that the larger one misses.
+    It is that of whether they miss a row, summed over rows: the smaller draw is part of the larger
+    one.
     """
     stream = distinct_rows(draws.streams)[1]
     trees = [np.flatnonzero(kinds == g) for g in np.unique(kinds)]
@@ -167,11 +153,8 @@ def pairs_of_one_stream(
     return pairs
 
 
-# ------------------------------------------------------------------------------------------------
 # The jackknife after bootstrap: the variance of a forest's mean over training samples.
-# ------------------------------------------------------------------------------------------------
-
-Products = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+Products = Callable[[Floats, Floats], Floats]
 
 # Sizes of blocks of new rows and of training rows.
 BLOCK, TRAINING_BLOCK = 1024, 4096
@@ -183,23 +166,20 @@ RESERVE = 1.25
 
 
 class Variance(NamedTuple):
-    """Variances (m,) of a forest's means for m rows.
+    """Variances (m,) of means for m rows: of samples, `raw` less its `bias`, and of trees."""
 
-    `of_trees`: number; NaN where a single tree predicts.
-    """
-
-    raw: NDArray[np.float64]
-    bias: NDArray[np.float64]
-    of_trees: NDArray[np.float64]
+    raw: Floats
+    bias: Floats
+    of_trees: Floats
     n: int
 
     @property
-    def corrected(self) -> NDArray[np.float64]:
+    def corrected(self) -> Floats:
         """The estimate without the bias (m,); with few trees it can be 0 or negative."""
         return self.raw - self.bias
 
     @property
-    def monte_carlo_error(self) -> NDArray[np.float64]:
+    def monte_carlo_error(self) -> Floats:
         """The Monte Carlo standard deviation (m,) of `corrected`.
 
         `raw` is a sum of n squares, each of an influence c_i and an error of variance bias/n: its
@@ -209,40 +189,33 @@ class Variance(NamedTuple):
         return np.sqrt((2 * self.bias**2 + 4 * signal * self.bias) / self.n)
 
     @property
-    def total(self) -> NDArray[np.float64]:
-        """The variance (m,) of the mean of these trees over samples and random streams.
-
-        It is never negative: see `not_negative`; NaN where a single tree predicts.
-        """
+    def total(self) -> Floats:
+        """The variance (m,) over samples and streams, `not_negative`; NaN of a single tree."""
         return not_negative(self.corrected, self.monte_carlo_error) + self.of_trees
 
     @property
-    def df(self) -> NDArray[np.float64]:
+    def df(self) -> Floats:
         """The degrees of freedom (m,) of `total` as an estimate, at least 1; NaN where `raw` is 0.
 
-        Those of the multiple of χ² with the same mean and variance (Satterthwaite 1946).  `raw` is
-        a sum of n squares of nearly normal terms, so that its variance is about 2·raw²/n, and that
-        of `total` is the same.  The bias is subtracted, its noise is not: with few trees `total` is
-        a small part of `raw`, and has far fewer degrees of freedom than n.
+        Those of the multiple of χ² with the same mean and variance (Satterthwaite 1946), about
+        2·raw²/n: the bias is subtracted, its noise is not, so that few trees make them far fewer
+        than n.
         """
         return df_of_variances(self.total, self.raw, self.n)
 
 
-def df_of_variances(
-    total: NDArray[np.float64], raw: NDArray[np.float64], n: int
-) -> NDArray[np.float64]:
+def df_of_variances(total: Floats, raw: Floats, n: int) -> Floats:
     """Return `Variance.df` (m,) of variances that were estimated from n rows."""
     known = raw > 0
     share = np.where(known, total / np.where(known, raw, 1.0), np.nan)
     return np.maximum(n * share**2, 1.0)
 
 
-def not_negative(estimate: NDArray[np.float64], error: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean (m,) of a variance ≥ 0 given an unbiased, normal estimate of it.
+def not_negative(estimate: Floats, error: Floats) -> Floats:
+    """Return the mean (m,) of a variance ≥ 0 given an unbiased, normal estimate with this `error`.
 
-    The mean of the posterior under a flat prior on [0, ∞), as in the R package grf for its little
-    bags.  It is above the estimate, and close to it if the standard deviation `error` (m,) is
-    small.  So too few trees make intervals too wide, never missing.
+    That of the posterior under a flat prior, as in the R package grf: above the estimate, so too
+    few trees make intervals too wide, never missing.
     """
     known = np.where(error > 0, error, 1.0)
     ratio = estimate / known
@@ -255,42 +228,29 @@ def not_negative(estimate: NDArray[np.float64], error: NDArray[np.float64]) -> N
 def jackknife_after_bootstrap(
     forest: Forest,
     new: Matrix,
-    kinds: NDArray[np.int64],
+    kinds: Integers,
     draws: Draws,
-    predicting: NDArray[np.bool_] | None = None,
+    predicting: Mask | None = None,
     advance: Callable[[int], object] = lambda n: None,
 ) -> Variance:
     """Estimate the variance, over training samples, of the mean (m,) predicted for `new` (p, m).
 
-    Let D_i be the mean of the trees that did not draw row i, minus the mean of all trees.  The
-    variance is (n - 1)/n · Σ_i D_i² (Efron 1992, JRSS B 54, 83-127); it is exact for trees that are
-    means.  D_i is the covariance, over the trees, of their predictions and of whether they missed
-    row i, divided by the probability P of that.  The finite number B of trees adds (n - 1)·(1 -
-    P)/P · v/B on average, v being the variance of the trees.
+    Let D_i be the mean of the trees that did not draw row i, minus that of all. The variance is (n
+    - 1)/n · Σ D_i² (Efron 1992, JRSS B 54, 83-127). D_i is the covariance, over the trees, of their
+    predictions and of whether they missed row i, divided by the probability P of that. The number B
+    of trees adds (n - 1)·(1 - P)/P · v/B on average, v being the variance of the trees.
 
-    For subsamples without replacement this is the infinitesimal jackknife with the factor n(n -
-    1)/(n - s)² (Wager and Athey 2018, JASA 113, 1228-1242).  For bootstraps the infinitesimal
-    jackknife is too small, and the jackknife somewhat too large (Wager, Hastie and Efron 2014, JMLR
-    15, 1625-1651); of these two and their mean, this one covers the forest's expectation best
-    (``benchmarks/inference/intervals.py``).
+    For subsamples this is the infinitesimal jackknife with the factor n(n - 1)/(n - s)² (Wager and
+    Athey 2018, JASA 113, 1228-1242); for bootstraps it is between too small and somewhat too large
+    (Wager, Hastie and Efron 2014, JMLR 15, 1625-1651), and covers best
+    (``benchmarks/inference/intervals.py``). Where trees draw groups, or from strata, i numbers
+    groups, or the sum is over strata with their own n (Rao and Wu 1985, JASA 80, 620-630). For rows
+    added by an update the factor (n - 1)/n is 1.
 
-    Where trees draw whole groups, i numbers the groups: the variance is that of a sample of groups.
-    Where they draw from strata, the sum is over the strata, each with its own n.  This is the
-    jackknife of surveys, and case weights are the weights of its rows (Rao and Wu 1985, JASA 80,
-    620-630).  Rows added to the trees by an update are drawn independently: there the factor (n -
-    1)/n is 1.
-
-    Several kinds of trees, in shares a_g: to first order the influence of row i on the forest is
-    Σ_g a_g times its influence on the mean of kind g; these are scaled kind by kind and added
-    before they are squared.  Kinds draw from the same random streams, and the errors of trees of
-    one stream are correlated: their products enter the Monte Carlo bias.  It is ignored that the
-    shares depend on the sample, and that case weights may; so it is, for any forest, that options
-    were chosen on the data.
-
-    `kinds` (B,) are the kinds of the trees, from 0; trees of one kind draw in the same way, and
-    `distinguishes_rows` must be true of `draws`. `predicting` (B, m) are the trees that predict
-    each row, by default all; for training rows out of bag these are the trees that did not draw the
-    row, and draw from the other n - 1 rows.
+    The influences of several kinds of trees are scaled kind by kind and added before they are
+    squared; the errors of trees of one stream are correlated, and their products enter the bias.
+    `kinds` (B,); `predicting` (B, m) are the trees of each row, for training rows those that did
+    not draw it.
     """
     rows = rows_of_trees(kinds, draws, predicting is not None)
     raw, bias, of_trees = np.zeros((3, new.shape[1]))
@@ -307,33 +267,26 @@ def jackknife_after_bootstrap(
     return Variance(raw, bias, of_trees, rows.n)
 
 
-def _products(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+def _products(first: Floats, second: Floats) -> Floats:
     return np.asarray(np.sum(first * second, axis=0))
 
 
 class RowsOfTrees(NamedTuple):
-    """The rows that trees drew, as the jackknife needs them; the same for all predicted rows.
+    """The units `out_of_bag` (B, u) of trees of `kinds` (B,), the same for all predicted rows."""
 
-    `kinds` (B,), `unseen` (B, u).
-    """
-
-    kinds: NDArray[np.int64]
-    unseen: NDArray[np.bool_]
+    kinds: Integers
+    out_of_bag: Mask
     strata: list[Stratum]
-    pairs: list[list[tuple[NDArray[np.int64], NDArray[np.int64], float]]]
+    pairs: list[list[tuple[Integers, Integers, float]]]
 
     @property
     def n(self) -> int:
         """The number of training rows, or groups of them, that trees draw."""
-        return self.unseen.shape[1]
+        return self.out_of_bag.shape[1]
 
 
-def rows_of_trees(kinds: NDArray[np.int64], draws: Draws, of_others: bool = False) -> RowsOfTrees:
-    """Return the rows that trees of `kinds` (B,) drew, as the jackknife needs them.
-
-    `distinguishes_rows` must be true of `draws`.  With `of_others`, training rows are predicted, by
-    trees that did not draw them.
-    """
+def rows_of_trees(kinds: Integers, draws: Draws, of_others: bool = False) -> RowsOfTrees:
+    """Return the rows that trees of `kinds` (B,) drew; `of_others`: training rows are predicted."""
     strata = strata_of(draws, of_others)
     pairs = [pairs_of_one_stream(kinds, draws, stratum) for stratum in strata]
     return RowsOfTrees(kinds, out_of_bag_units(draws), strata, pairs)
@@ -342,17 +295,16 @@ def rows_of_trees(kinds: NDArray[np.int64], draws: Draws, of_others: bool = Fals
 class Sums(NamedTuple):
     """Sums of products of M numbers, of the shape that these products have."""
 
-    raw: NDArray[np.float64]
-    bias: NDArray[np.float64]
-    of_trees: NDArray[np.float64]
+    raw: Floats
+    bias: Floats
+    of_trees: Floats
 
 
 @one_thread()
-def jackknife_sums(deviation: NDArray[np.float64], rows: RowsOfTrees, products: Products) -> Sums:
-    """Return the sums of the jackknife after bootstrap over training rows and trees.
+def jackknife_sums(deviation: Floats, rows: RowsOfTrees, products: Products) -> Sums:
+    """Return the sums of the jackknife over training rows and trees, of `deviations` (B, M).
 
-    `deviation` (B, M) is that of `deviations`. `products` takes two arrays (k, M), and returns sums
-    over k of the wanted products of their columns.
+    `products` takes two arrays (k, M), and returns sums over k of products of their columns.
     """
     of_trees = products(deviation, deviation)
     raw, bias = np.zeros_like(of_trees), np.zeros_like(of_trees)
@@ -362,21 +314,15 @@ def jackknife_sums(deviation: NDArray[np.float64], rows: RowsOfTrees, products: 
             end_if_stopped()
             # deviations of a kind add up to 0: the indicators need not be centred
             here = slice(stratum.begin + block.start, stratum.begin + block.stop)
-            influence = (scaled.T @ rows.unseen[:, here].astype(np.float64)).T
+            influence = (scaled.T @ rows.out_of_bag[:, here].astype(np.float64)).T
             raw += products(influence, influence)
         for first, second, covariance in pairs:
             bias += covariance * products(scaled[first], scaled[second])
     return Sums(raw, bias, of_trees)
 
 
-def deviations(
-    value: NDArray[np.float64], kinds: NDArray[np.int64], used: NDArray
-) -> NDArray[np.float64]:
-    """Return the deviations of trees' values, divided by the number of trees used: (B, m).
-
-    The deviation of each value (B, m) from the mean of the trees of its kind that are `used`; 0 for
-    the others.
-    """
+def deviations(value: Floats, kinds: Integers, used: NDArray) -> Floats:
+    """Return values (B, m) less the mean of the trees `used` of the kind, per tree used: (B, m)."""
     deviation = value * used
     for g in np.unique(kinds):
         of_kind = kinds == g
@@ -385,12 +331,18 @@ def deviations(
     return deviation / np.maximum(used.sum(axis=0), 1)
 
 
-def enough_trees(variance: Variance, n_trees: int) -> int:
-    """Return how many trees would estimate the variances well enough, rounded up to hundreds.
+def predicted_by_one(used: Mask | None, kinds: Integers, m: int) -> Mask:
+    """Return which of m rows no two trees of one kind, of those `used` (B, m), predict."""
+    if used is None:
+        return np.zeros(m, dtype=np.bool_)
+    return np.asarray(np.max([used[kinds == g].sum(axis=0) for g in np.unique(kinds)], axis=0) < 2)
 
-    `variance` was estimated from `n_trees` trees; 0 if these are enough.  Over all rows, the Monte
-    Carlo error of the variance should be at most a third of it.  With k times the trees the bias is
-    1/k of the present one, and the error follows as in `Variance.monte_carlo_error`.
+
+def enough_trees(variance: Variance, n_trees: int) -> int:
+    """Return how many trees would estimate the variances well enough; 0 if `n_trees` are enough.
+
+    The Monte Carlo error over all rows should be a third at most; k times the trees have 1/k of the
+    bias.
     """
     corrected, error = variance.corrected, variance.monte_carlo_error
     # errors of many rows average out
@@ -403,12 +355,8 @@ def enough_trees(variance: Variance, n_trees: int) -> int:
     return 0 if wanted <= n_trees else int(-(-RESERVE * wanted // 100) * 100)
 
 
-# ------------------------------------------------------------------------------------------------
 # Weighted means of rows, of which there may be none.
-# ------------------------------------------------------------------------------------------------
-
-
-def weighted_mean(values: NDArray, weights: NDArray[np.float64]) -> float:
+def weighted_mean(values: NDArray, weights: Floats) -> float:
     """Return the weighted mean of `values` (m,); NaN if no row has a positive weight."""
     if not weights.any():
         return float("nan")

@@ -12,9 +12,7 @@ from odrf.engine.memory import is_available, require_memory
 from odrf.engine.running import end_if_stopped, one_thread, row_blocks
 from odrf.engine.trees.quantiles import LeafMembers
 
-# ------------------------------------------------------------------------------------------------
-# How often rows share leaves, and the weights of training rows in a prediction.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
 
 Sparse: TypeAlias = "scipy.sparse.csr_array"
 # Rows of which the pairs are counted together.
@@ -26,10 +24,10 @@ ENTRY, JUDGED = 12.0, 32
 def leaf_indicators(
     leaves: NDArray[np.int64], n_nodes: int, used: NDArray[np.bool_] | None = None
 ) -> Sparse:
-    """Return which of all nodes each row reaches as a leaf: 1 or 0, (n, nodes).
+    """Return which nodes of all trees each row reaches as a leaf: 1 or 0, (n, nodes).
 
     `leaves` (n, B) are numbered over all trees; `used` (B, n) are the trees that count for each
-    row, by default all.
+    row.
     """
     n, B = leaves.shape
     number = np.full(n, B) if used is None else used.sum(axis=0)
@@ -74,14 +72,13 @@ def product(first: Sparse, second: Sparse) -> Sparse:
     return scipy.sparse.csr_array(first @ second)
 
 
-def shared_out_of_bag(indicators: Sparse, unseen: NDArray[np.bool_]) -> Sparse:
-    """Return the share of the trees that drew neither of two rows in which they are in one leaf.
+def shared_out_of_bag(indicators: Sparse, out_of_bag: NDArray[np.bool_]) -> Sparse:
+    """Return the share (n, n) of the trees that drew neither row in which both are in one leaf.
 
-    `indicators` (n, nodes) are of the trees that did not draw the row, which are `unseen` (B, n).
-    The result (n, n) is 0 for two rows that no tree missed together.
+    `indicators` (n, nodes) are of the trees that did not draw the row, `out_of_bag` (B, n).
     """
     both = product(indicators, scipy.sparse.csr_array(indicators.T))
-    missed = unseen.T.astype(np.float32)
+    missed = out_of_bag.T.astype(np.float32)
     for block in row_blocks(len(missed), ROWS):
         end_if_stopped()
         begin, end = both.indptr[block.start], both.indptr[block.stop]
@@ -96,9 +93,8 @@ def shared_out_of_bag(indicators: Sparse, unseen: NDArray[np.bool_]) -> Sparse:
 def prediction_weights(indicators: Sparse, members: LeafMembers, n: int) -> Sparse:
     """Return the weights (m, n) of the n training rows in the prediction of each row.
 
-    They add up to 1, and Σ weight · response is the mean of the trees (Rhodes, Cutler and Moon
-    2023, for rows out of bag).  A row without any tree has no weights. `indicators` (m, nodes) are
-    the leaves of the rows in the trees that predict them, `members` the training rows of each node.
+    Σ weight · response is the mean of the trees (Rhodes, Cutler and Moon 2023); none without trees.
+    `indicators` (m, nodes) are of the trees that predict each row.
     """
     used = np.flatnonzero(np.asarray(indicators.sum(axis=0)).ravel())
     size = members.end[used] - members.start[used]
@@ -118,30 +114,22 @@ def prediction_weights(indicators: Sparse, members: LeafMembers, n: int) -> Spar
     return product(scipy.sparse.csr_array(scale @ indicators), shares)
 
 
-# ------------------------------------------------------------------------------------------------
 # What follows from proximities: prototypes, outlier scores, a map.
-# ------------------------------------------------------------------------------------------------
-
-
 class PlaneOfRows(NamedTuple):
-    """Coordinates `at` (n, 2) of rows in the plane.
+    """Coordinates `at` (n, 2), and the `share` (2,) of the squared distances that each explains."""
 
-    `share` (2,) is the share of the squared distances that each coordinate explains.
-    """
-
-    at: NDArray[np.float64]
-    share: NDArray[np.float64]
+    at: Floats
+    share: Floats
 
 
-def covering_rows(proximity: Sparse, weights: NDArray[np.float64], k: int) -> list[int]:
-    """Return k rows that are near all rows: each adds most to Σ weight_i · max proximity.
+def covering_rows(proximity: Sparse, weights: Floats, k: int) -> list[int]:
+    """Return k rows that are near all rows: each adds most to Σ weight_i · max proximity (n, n).
 
-    `proximity` (n, n) is symmetric.  This greedy choice reaches at least 63 % of the best sum
-    (Nemhauser, Wolsey and Fisher 1978).
+    This greedy choice reaches at least 63 % of the best sum (Nemhauser, Wolsey and Fisher 1978).
     """
     n = proximity.shape[0]
     row = np.repeat(np.arange(n), np.diff(proximity.indptr))
-    reached: NDArray[np.float64] = np.zeros(n)
+    reached: Floats = np.zeros(n)
     chosen: list[int] = []
     for _ in range(min(k, n)):
         gain = np.maximum(proximity.data - reached[proximity.indices], 0.0)
@@ -155,15 +143,11 @@ def covering_rows(proximity: Sparse, weights: NDArray[np.float64], k: int) -> li
     return chosen
 
 
-def outlier_scores(
-    proximity: Sparse, group: NDArray[np.int64], least: float
-) -> NDArray[np.float64]:
+def outlier_scores(proximity: Sparse, group: NDArray[np.int64], least: float) -> Floats:
     """Return Breiman's outlier score (n,) of each row within its group.
 
-    The raw score is the number of rows of the group, divided by the sum of squared proximities to
-    them, which is at least `least`, for rows that are near no other.  The median of the group is
-    subtracted, and the result divided by the mean absolute deviation from it; 0 in a group whose
-    rows are all alike.
+    The rows of the group over the sum of squared proximities, at least `least`; minus the median,
+    over the mean absolute deviation from it; 0 if all are alike.
     """
     row = np.repeat(np.arange(len(group)), np.diff(proximity.indptr))
     inside = group[row] == group[proximity.indices]
@@ -181,16 +165,14 @@ def outlier_scores(
 
 @one_thread()
 def scaled_to_plane(indicators: Sparse, n_trees: int, seed: int) -> PlaneOfRows:
-    """Scale rows to the plane by their proximities: squared distance 1 - proximity.
+    """Scale rows to the plane: squared distance 1 - proximity, without building these.
 
-    Classical scaling: the two largest eigenvalues of the centred matrix of proximities.  The matrix
-    itself, which can be large, is not built. `indicators` (n, nodes) are the leaves of the rows;
-    the seed is that of the vector from which the eigenvectors are computed.
+    The two largest eigenvalues of the centred proximities. `indicators` are (n, nodes).
     """
     n = indicators.shape[0]
     columns = scipy.sparse.csc_array(indicators)
 
-    def product(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    def product(vector: Floats) -> Floats:
         centred = vector - vector.mean()
         image = np.asarray(columns @ (columns.T @ centred.ravel())) / (2 * n_trees)
         return np.asarray(image - image.mean())

@@ -8,24 +8,18 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.engine.running import end_if_stopped, one_thread, row_blocks
-from odrf.statistics.calibration import effective_rows
+from odrf.statistics.calibration import rate_with_interval
 
-# ------------------------------------------------------------------------------------------------
-# Whether responses fall into their predicted distributions as often as they should.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
 
 ROWS = 512
 REGIONS = 10
 
 
-def probability_transforms(
-    weights: scipy.sparse.csr_array, y: NDArray[np.float64], observed: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the share of its predicted distribution that lies below each response, (m,).
+def probability_transforms(weights: scipy.sparse.csr_array, y: Floats, observed: Floats) -> Floats:
+    """Return the share of its predicted distribution below each response (m,), equal ones half.
 
-    Equal responses count half.  If the distributions are right, the shares are uniform. `weights`
-    (m, n) are those of the training responses y (n,) in the prediction of m rows, whose responses
-    are `observed` (m,); rows without weights give NaN.
+    `weights` (m, n) are those of the training responses y (n,) in m rows; rows without are NaN.
     """
     out = np.full(len(observed), np.nan)
     for block in row_blocks(len(observed), ROWS):
@@ -40,11 +34,8 @@ def probability_transforms(
     return out
 
 
-def regions_of(fitted: NDArray[np.float64]) -> pd.Categorical[str]:
-    """Return the tenth of the fitted values (n,) that each row is in, as intervals.
-
-    If all are the same, this value is the only region.
-    """
+def regions_of(fitted: Floats) -> pd.Categorical[str]:
+    """Return the tenth of the fitted values (n,) that each row is in, as intervals."""
     if len(fitted) and (fitted == fitted[0]).all():
         return pd.Categorical([f"{fitted[0]:.12g}"] * len(fitted))
     tenths = pd.Series(pd.qcut(fitted, REGIONS, duplicates="drop"))
@@ -67,31 +58,22 @@ def coverage_table(
 ) -> pd.DataFrame:
     """Return how often responses are inside their intervals, by region, in their order.
 
-    Columns: ``region``, ``rows``, ``coverage``, and its interval ``conf_low`` to ``conf_high``
-    (Clopper and Pearson, of this `level`; with the effective number of rows if they are of `groups`
-    (n,), see `effective_rows`).
+    Columns: ``region``, ``rows``, ``coverage``, ``conf_low`` and ``conf_high`` (Clopper and
+    Pearson, with `effective_rows` of `groups`).
     """
-    from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415 - slow to load
-
     lines = []
     for code in np.unique(region.codes[region.codes >= 0]).tolist():
         here = region.codes == code
-        label, hits = region.categories[code], inside[here].astype(np.float64)
-        of_region = None if groups is None else groups[here]
-        size = effective_rows(hits, np.ones(len(hits)), of_region, level)
-        ends = proportion_confint(float(hits.mean()) * size, size, 1 - level, "beta")
-        lines.append((label, len(hits), float(hits.mean()), *ends))
+        hits, of_region = inside[here].astype(np.float64), None if groups is None else groups[here]
+        rate, ends = rate_with_interval(hits, np.ones(len(hits)), of_region, level)
+        lines.append((region.categories[code], len(hits), rate, *ends))
     return pd.DataFrame(lines, columns=["region", "rows", "coverage", "conf_low", "conf_high"])
 
 
-def quantiles_to_compare(n: int) -> NDArray[np.float64]:
+def quantiles_to_compare(n: int) -> Floats:
     """Return the quantiles of a normal distribution that n ordered residuals are compared with."""
     return np.asarray(scipy.special.ndtri((np.arange(n) + 0.5) / n))
 
-
-# ------------------------------------------------------------------------------------------------
-# How much each training row is used in predictions, and how much it changes them.
-# ------------------------------------------------------------------------------------------------
 
 # Weights that add up to 1 do so within this.
 ROUNDING = 1e-9
@@ -99,20 +81,15 @@ ROUNDING = 1e-9
 
 @one_thread()
 def row_influence(
-    weights: scipy.sparse.csr_array, y: NDArray[np.float64], case_weights: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    weights: scipy.sparse.csr_array, y: Floats, case_weights: Floats
+) -> tuple[Floats, Floats]:
     """Return the leverage and the influence (n,) of training rows on predictions of m rows.
 
-    A forest predicts row i by Σ_j w_ij·y_j.  The leverage of row j is Σ_i w_ij, the predictions in
-    which it counts; its mean over the rows is m/n.  As a sum over rows it may be more than 1.  The
-    leverages of a linear model, the diagonal of its hat matrix, are at most 1, but out of bag this
-    diagonal is 0 (Hastie and Tibshirani 1990, section 3.4).  Without its response, the other
-    weights would be divided by 1 - w_ij, and the prediction would change by w_ij·(y_j -
-    prediction)/(1 - w_ij).  The influence of row j is the root of the mean square of these changes
-    over all rows: Cook's distance (1977, Technometrics 19, 15-18) of a linear smoother, not yet
-    divided by the variance of the residuals.  Splits are kept; trees that are grown without the row
-    may differ more. `weights` (m, n) of a row add up to 1, or are all 0; `case_weights` (m,) are
-    those of the m rows.
+    A forest predicts row i by Σ_j w_ij·y_j, `weights` (m, n). The leverage of row j is Σ_i w_ij, of
+    mean m/n. Without its response the prediction would change by w_ij·(y_j - prediction)/(1 -
+    w_ij); the root of the mean square of these is the influence: Cook's distance (1977,
+    Technometrics 19, 15-18) of a linear smoother, not divided by the variance of the residuals.
+    Splits are kept.
     """
     m, n = weights.shape
     row = np.repeat(np.arange(m), np.diff(weights.indptr))

@@ -1,8 +1,7 @@
 """Ridge and kernel ridge regression, whose penalty is chosen by leaving out one row at a time.
 
-The prediction is an intercept and a sum over training rows j of coef_j·k(|x - x_j|), where k falls
-with the distance.  It is the mean of a Gaussian process with that covariance, given the responses
-(Rasmussen and Williams 2006, section 2.2 and, for the intercept, 2.7).
+The prediction is an intercept and Σ_j coef_j·k(|x - x_j|) over training rows: the mean of a
+Gaussian process with covariance k (Rasmussen and Williams 2006, sections 2.2 and 2.7).
 """
 
 from __future__ import annotations
@@ -18,13 +17,9 @@ from numpy.typing import NDArray
 from odrf.engine.running import one_thread
 from odrf.statistics.importance import effective_number, largest
 
-# ------------------------------------------------------------------------------------------------
-# Kernel ridge regression, whose choices are made by leaving out one row at a time.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
 
-Array = NDArray[np.float64]
-
-KERNELS: dict[str, Callable[[Array], Array]] = {
+KERNELS: dict[str, Callable[[Floats], Floats]] = {
     "gauss": lambda distance: np.exp(-0.5 * distance**2),
     "laplace": lambda distance: np.exp(-distance),
 }
@@ -41,11 +36,7 @@ BLOCK = 1024
 
 
 class Choice(NamedTuple):
-    """The options of a kernel ridge regression that are chosen.
-
-    `kernel` is a name in `KERNELS`, `width` the distance that counts as 1, in usual distances of
-    rows, `penalty` the variance of a row of weight 1 around the curve.
-    """
+    """A kernel, its `width` in usual distances, and the `penalty`: the variance of a row."""
 
     kernel: str
     width: float
@@ -53,28 +44,22 @@ class Choice(NamedTuple):
 
 
 class KernelRidge(NamedTuple):
-    """A kernel ridge regression of K responses, with `coef` (n, K) and `intercept` (K,).
-
-    `kernel` is a name in `KERNELS`, `width` the distance that counts as 1, `penalty` the variance
-    of a row of weight 1 around the curve.
-    """
+    """A kernel ridge regression of K responses, with `coef` (n, K) and `intercept` (K,)."""
 
     kernel: str
     width: float
     penalty: float
-    coef: Array
-    intercept: Array
+    coef: Floats
+    intercept: Floats
 
 
-def kernel_ridge(points: Array, Y: Array, weights: Array) -> tuple[KernelRidge, Array]:
+def kernel_ridge(points: Floats, Y: Floats, weights: Floats) -> tuple[KernelRidge, Floats]:
     """Return the regression with the smallest error of rows left out, and their predictions (n, K).
 
-    The latter are by the regression on the other rows, of the same kernel, width and penalty.
-    These are chosen on the first `ROWS_TO_CHOOSE` rows, which should be in no order.  The error
-    needs no further regressions: the residual of a row that is left out is its element of Q·y,
-    divided by its diagonal element of Q, the matrix that turns responses into coefficients
-    (Rasmussen and Williams 2006, equation 5.12). `points` (n, p) are predictors in comparable
-    units, of at least two rows; `weights` (n,) are above 0.
+    Kernel, width and penalty are chosen on the first `ROWS_TO_CHOOSE` rows, which should be in no
+    order. The residual of a row left out is its element of Q·y over its diagonal element of Q, the
+    matrix from responses to coefficients (Rasmussen and Williams 2006, equation 5.12). `points` (n,
+    p).
     """
     with one_thread():
         few = slice(0, ROWS_TO_CHOOSE)
@@ -83,13 +68,15 @@ def kernel_ridge(points: Array, Y: Array, weights: Array) -> tuple[KernelRidge, 
         return _with_rows_left_out(points, Y, weights, choice)
 
 
-def usual_distance(points: Array) -> float:
+def usual_distance(points: Floats) -> float:
     """Return the median distance of unequal rows among the first `ROWS_TO_CHOOSE`, or 1."""
     between = scipy.spatial.distance.pdist(points[:ROWS_TO_CHOOSE])
     return float(np.median(between[between > 0])) if (between > 0).any() else 1.0
 
 
-def losses_of_choices(points: Array, Y: Array, weights: Array) -> Iterator[tuple[Choice, Array]]:
+def losses_of_choices(
+    points: Floats, Y: Floats, weights: Floats
+) -> Iterator[tuple[Choice, Floats]]:
     """Yield every choice, and the squared error (n,) of each row, left out of its regression."""
     distance = scipy.spatial.distance.cdist(points, points)
     unit = usual_distance(points)
@@ -113,7 +100,7 @@ def losses_of_choices(points: Array, Y: Array, weights: Array) -> Iterator[tuple
                 yield Choice(kernel, width, float(penalty)), of_penalty
 
 
-def regression(points: Array, Y: Array, weights: Array, choice: Choice) -> KernelRidge:
+def regression(points: Floats, Y: Floats, weights: Floats, choice: Choice) -> KernelRidge:
     """Return the regression of that choice."""
     width, K = _width_and_noisy_kernel(points, weights, choice)
     factor = scipy.linalg.cho_factor(K, lower=True, overwrite_a=True, check_finite=False)
@@ -127,8 +114,8 @@ def regression(points: Array, Y: Array, weights: Array, choice: Choice) -> Kerne
 
 
 def _with_rows_left_out(
-    points: Array, Y: Array, weights: Array, choice: Choice
-) -> tuple[KernelRidge, Array]:
+    points: Floats, Y: Floats, weights: Floats, choice: Choice
+) -> tuple[KernelRidge, Floats]:
     """Return the regression of that choice, and the predictions of rows that are left out."""
     width, K = _width_and_noisy_kernel(points, weights, choice)
     factor = scipy.linalg.cholesky(K, lower=True, overwrite_a=True, check_finite=False)
@@ -138,11 +125,13 @@ def _with_rows_left_out(
     intercept = of_one @ Y / of_one.sum()
     coef = inverse_times(Y - intercept)
     diagonal = np.diagonal(lower) - of_one**2 / of_one.sum()
-    found = KernelRidge(choice.kernel, width, choice.penalty, coef, intercept)
-    return found, Y - coef / diagonal[:, None]
+    ridge = KernelRidge(choice.kernel, width, choice.penalty, coef, intercept)
+    return ridge, Y - coef / diagonal[:, None]
 
 
-def _width_and_noisy_kernel(points: Array, weights: Array, choice: Choice) -> tuple[float, Array]:
+def _width_and_noisy_kernel(
+    points: Floats, weights: Floats, choice: Choice
+) -> tuple[float, Floats]:
     """Return the width as a distance, and the covariances of the responses of rows (n, n)."""
     width = choice.width * usual_distance(points)
     K = KERNELS[choice.kernel](scipy.spatial.distance.cdist(points, points) / width)
@@ -150,31 +139,28 @@ def _width_and_noisy_kernel(points: Array, weights: Array, choice: Choice) -> tu
     return width, K
 
 
-def kernel_values(found: KernelRidge, points: Array, new: Array) -> Array:
+def kernel_values(ridge: KernelRidge, points: Floats, new: Floats) -> Floats:
     """Return the predictions (m, K) of new rows (m, p); `points` (n, p) were fitted on."""
-    out = np.empty((len(new), len(found.intercept)))
+    out = np.empty((len(new), len(ridge.intercept)))
     for begin in range(0, len(new), BLOCK):
         rows = slice(begin, begin + BLOCK)
         distance = scipy.spatial.distance.cdist(new[rows], points)
-        K = KERNELS[found.kernel](distance / found.width)
-        for k, coef in enumerate(found.coef.T):
+        K = KERNELS[ridge.kernel](distance / ridge.width)
+        for k, coef in enumerate(ridge.coef.T):
             # not by BLAS, which would round a row alone in another way than the row among others
-            out[rows, k] = found.intercept[k] + (K * coef).sum(axis=1)
+            out[rows, k] = ridge.intercept[k] + (K * coef).sum(axis=1)
     return out
 
 
-# ------------------------------------------------------------------------------------------------
 # Kernel ridge regression along the directions in which the response changes.
-#
 # A distance that counts all predictors alike is blind to what matters.  Importances of predictors
 # tell it, as lengths of the axes.  So do the gradients of a first regression: in their mean outer
 # product M a direction counts as much as the response changes along it (Samarov 1993; Trivedi et
 # al. 2014).  The next regression has the distances (x - z)ᵀMᵛ(x - z), and so on (Radhakrishnan et
 # al. 2024).  These directions are oblique: combinations of predictors, as the splits of this
 # package.
-# ------------------------------------------------------------------------------------------------
 
-_Rows: TypeAlias = tuple[Array, Array, Array]
+_Rows: TypeAlias = tuple[Floats, Floats, Floats]
 
 
 # Powers of importances, as lengths of axes, and of the mean product of gradients in the first and
@@ -190,53 +176,42 @@ LEAST_SHARE = 1e-10
 
 
 class ObliqueKernelRidge(NamedTuple):
-    """A kernel ridge regression on directions.
+    """A regression on `directions` (p, r); `left_out` (n, K) are those without their fold."""
 
-    `directions` (p, r).  `left_out` (n, K): without their fold.
-    """
-
-    directions: Array
+    directions: Floats
     ridge: KernelRidge
-    left_out: Array
+    left_out: Floats
 
 
 def oblique_kernel_ridge(
-    points: Array,
-    Y: Array,
-    weights: Array,
+    points: Floats,
+    Y: Floats,
+    weights: Floats,
     first: Choice,
     fold: NDArray[np.int64],
-    importance: Sequence[Array],
+    importance: Sequence[Floats],
 ) -> ObliqueKernelRidge:
     """Return the regression on directions that predicts left out folds best.
 
-    Directions fit the rows that they were estimated on.  So everything is done without each fold of
-    rows, which are then validation rows: the steps to the directions, kernel, width and penalty.
-    `points` (n, p) are predictors in comparable units, of at least ten rows in no order; `first`
-    are the options of the regressions whose gradients give the directions; `fold` (n,) is from 0 to
-    F - 1; `importance` are F + 1 arrays (p,), the importance of each column, at least 0, as
-    estimated without each fold, and on all rows.
+    All choices are made without each fold, as directions fit the rows they were estimated on.
+    `points` (n, p) of ten rows or more, in no order; `first` are the options of the regressions
+    whose gradients give the directions; `fold` (n,) from 0 to F - 1; `importance`, F + 1 arrays
+    (p,), without each fold and on all rows.
 
-    References
-    ----------
-    A. Radhakrishnan, D. Beaglehole, P. Pandit and M. Belkin (2024). Mechanism for feature learning
-    in neural networks and backpropagation-free machine learning models. Science 383, 1461-1467.
-
-    A. M. Samarov (1993).  Exploring regression structure using nonparametric functional estimation.
-    Journal of the American Statistical Association 88, 836-847.
-
-    S. Trivedi, J. Wang, S. Kpotufe and G. Shakhnarovich (2014).  A consistent estimator of the
-    expected gradient outerproduct.  Uncertainty in Artificial Intelligence 30, 819-828.
+    Radhakrishnan, Beaglehole, Pandit and Belkin (2024), Science 383, 1461-1467; Samarov (1993),
+    JASA 88, 836-847; Trivedi, Wang, Kpotufe and Shakhnarovich (2014), UAI 30, 819-828.
     """
     with one_thread():
         rows = points, Y, weights
         folds = range(len(importance) - 1)
-        found = [list(_directions(*_taken(rows, fold != f), first, importance[f])) for f in folds]
-        tried, choice = _best(rows, fold, found)
+        candidates = [
+            list(_directions(*_taken(rows, fold != f), first, importance[f])) for f in folds
+        ]
+        tried, choice = _best(rows, fold, candidates)
         left_out = np.empty(Y.shape)
         for f in folds:
             (x, y, w), held = _taken(rows, fold != f), fold == f
-            T = found[f][tried]
+            T = candidates[f][tried]
             z = along(x, T)
             ridge = regression(z, y, w, choice)
             left_out[held] = kernel_values(ridge, z, along(points[held], T))
@@ -244,11 +219,10 @@ def oblique_kernel_ridge(
         return ObliqueKernelRidge(T, regression(along(points, T), Y, weights, choice), left_out)
 
 
-def along(points: Array, directions: Array) -> Array:
-    """Return the products (n, r) of rows and directions.
+def along(points: Floats, directions: Floats) -> Floats:
+    """Return the products (n, r) of rows and directions, added one by one.
 
-    They are added one by one: BLAS would round those of a row alone in another way than those of
-    the row among others.
+    BLAS would round those of a row alone in another way than those of the row among others.
     """
     total = np.zeros((len(points), directions.shape[1]))
     for column, row in zip(points.T, directions, strict=True):
@@ -265,22 +239,24 @@ def _taken(rows: _Rows, which: NDArray[np.bool_]) -> _Rows:
     return points[which], Y[which], weights[which]
 
 
-def _best(rows: _Rows, fold: NDArray[np.int64], found: list[list[Array]]) -> tuple[int, Choice]:
+def _best(
+    rows: _Rows, fold: NDArray[np.int64], candidates: list[list[Floats]]
+) -> tuple[int, Choice]:
     """Return which of the directions, and of the choices, have the smallest error of held rows."""
     points, Y, weights = (array[:ROWS_TO_CHOOSE_DIRECTIONS] for array in rows)
     fold = fold[:ROWS_TO_CHOOSE_DIRECTIONS]
     total: dict[tuple[int, Choice], float] = {}
-    for f in range(len(found)):
+    for f in range(len(candidates)):
         held = np.where(fold == f, weights, 0.0)
-        for tried, T in enumerate(found[f]):
+        for tried, T in enumerate(candidates[f]):
             for choice, losses in losses_of_choices(along(points, T), Y, weights):
                 total[tried, choice] = total.get((tried, choice), 0.0) + float(held @ losses)
     return min(total, key=lambda key: (total[key], key))
 
 
 def _directions(
-    points: Array, Y: Array, weights: Array, first: Choice, importance: Array
-) -> Iterator[Array]:
+    points: Floats, Y: Floats, weights: Floats, first: Choice, importance: Floats
+) -> Iterator[Floats]:
     """Yield the directions (p, r) of each method: axes, then rounds of gradients."""
     points, Y, weights = (array[:ROWS_OF_DIRECTIONS] for array in (points, Y, weights))
     for power in OF_IMPORTANCE:
@@ -298,14 +274,14 @@ def _directions(
         T = _root(M, BETWEEN)
 
 
-def _axes(lengths: Array) -> Array:
+def _axes(lengths: Floats) -> Floats:
     """Return axes of these lengths (p, r), of mean square 1, without those of no length."""
     if not (lengths > 0).any():
         return np.eye(len(lengths))
     return np.diag(lengths / np.sqrt((lengths**2).mean()))[:, lengths > 0]
 
 
-def _gradient_products(points: Array, ridge: KernelRidge, weights: Array) -> Array:
+def _gradient_products(points: Floats, ridge: KernelRidge, weights: Floats) -> Floats:
     """Return the weighted mean (r, r) of outer products of gradients, summed over responses."""
     distance = scipy.spatial.distance.cdist(points, points) / ridge.width
     # the derivative of the kernel by the distance, divided by the distance
@@ -320,7 +296,7 @@ def _gradient_products(points: Array, ridge: KernelRidge, weights: Array) -> Arr
     return total / weights.sum()
 
 
-def _root(M: Array, power: float) -> Array:
+def _root(M: Floats, power: float) -> Floats:
     """Return T (p, r) such that T·Tᵀ is proportional to Mᵛ and has trace p, for the power v."""
     values, vectors = np.linalg.eigh(M)
     if not values[-1] > 0:
@@ -331,50 +307,33 @@ def _root(M: Array, power: float) -> Array:
     return np.asarray(vectors[:, kept] * length * np.sqrt(len(M) / (length**2).sum()))
 
 
-# ------------------------------------------------------------------------------------------------
-# Ridge regression, whose penalty is chosen by leaving out one row at a time.
-# ------------------------------------------------------------------------------------------------
-
 # Penalties that are tried, for columns of variance 1 and one row.
 RIDGE_PENALTIES = np.geomspace(1e-4, 1e4, 25) / 10
 TINY = 1e-12
 
 
 class RidgeRegression(NamedTuple):
-    """A ridge regression on m columns.
+    """A ridge regression on m columns; `left_out` (n,) are by the regressions on the other rows."""
 
-    `left_out` (n,) is the prediction of each row by the regression on the other rows.
-    """
-
-    coef: NDArray[np.float64]
+    coef: Floats
     intercept: float
-    left_out: NDArray[np.float64]
+    left_out: Floats
 
 
 def ridge_regression(
-    Z: NDArray[np.float64],
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    penalties: NDArray[np.float64] = RIDGE_PENALTIES,
+    Z: Floats, y: Floats, weights: Floats, penalties: Floats = RIDGE_PENALTIES
 ) -> RidgeRegression:
     """Minimise the weighted squares of y - intercept - Z·coef plus a penalty on coef².
 
-    The penalty, of `penalties` that are each multiplied by n, is the one with the smallest error of
-    the rows that are left out, one at a time.  That error needs no further regressions: it is the
-    residual, divided by 1 less the leverage (Golub, Heath and Wahba 1979).  Columns of Z (n, m) are
-    compared in units of their standard deviations.  Rows of weight 0 have no part in the
-    regression.
+    The penalty, times n, is the one with the smallest error of rows left out: the residual over 1
+    less the leverage (Golub, Heath and Wahba 1979). Columns of Z (n, m) are in units of their
+    deviations.
     """
     with one_thread():
         return _solved(Z, y, weights, penalties * len(Z))
 
 
-def _solved(
-    Z: NDArray[np.float64],
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    penalties: NDArray[np.float64],
-) -> RidgeRegression:
+def _solved(Z: Floats, y: Floats, weights: Floats, penalties: Floats) -> RidgeRegression:
     share = weights / weights.sum()
     centre, mean = share @ Z, float(share @ y)
     unit = np.sqrt(share @ (Z - centre) ** 2)
@@ -387,7 +346,7 @@ def _solved(
     beyond = b - U @ along
     free = np.maximum(1 - np.sum(U**2, axis=1) - share, 0.0)
 
-    def left(penalty: float) -> NDArray[np.float64]:
+    def left(penalty: float) -> Floats:
         """Return the residuals (n,) of the rows that are left out, times `root`."""
         shrunk = penalty / (squares + penalty)
         return np.asarray((beyond + U @ (shrunk * along)) / np.maximum(free + U**2 @ shrunk, TINY))
@@ -401,13 +360,8 @@ def _solved(
     return RidgeRegression(coef, intercept, left_out)
 
 
-def _decomposed(
-    A: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return U (n, r), the squares (r,) of the singular values, and V (m, r), of A = U·D·Vᵀ.
-
-    They are from the smaller of the products of A with itself, which takes less time.
-    """
+def _decomposed(A: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return U (n, r), squares (r,) of singular values and V (m, r), by the smaller A·Aᵀ."""
     n, m = A.shape
     squares, vectors = np.linalg.eigh(A.T @ A if m <= n else A @ A.T)
     used = squares > max(squares.max(initial=0.0), TINY) * TINY

@@ -1,7 +1,4 @@
-"""Sensitivity of rows of guided trees, and their planes.
-
-Section 8 of Gupta et al. ([G]), *Guided random forest and its application to data approximation*.
-"""
+"""Sensitivity of rows of guided trees, and their planes (Gupta et al. [G], section 8)."""
 
 from __future__ import annotations
 
@@ -10,16 +7,12 @@ from numpy.typing import NDArray
 
 from odrf.engine.guided.forest import GuidedForest
 
-# ------------------------------------------------------------------------------------------------
-# Sensitivity of rows: how many planes guided trees had when the leaf of a row was made.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
-def planes_until(guided: GuidedForest) -> NDArray[np.int64]:
-    """Return v(Ω) of each region (m,): the number of planes of its tree when it was made.
-
-    It is the rank of the plane that divided its parent; 0 for the root region.
-    """
+def planes_until(guided: GuidedForest) -> Integers:
+    """Return v(Ω) of each region (m,): how many planes its tree had when it was made."""
     v = np.zeros(len(guided.left), dtype=np.int64)
     divided = np.flatnonzero(guided.left >= 0)
     left, rank = guided.left[divided], guided.rank[divided]
@@ -28,18 +21,13 @@ def planes_until(guided: GuidedForest) -> NDArray[np.int64]:
 
 
 def mean_sensitivity(
-    leaves: NDArray[np.int64],
-    v: NDArray[np.int64],
-    codes: NDArray[np.int64],
-    n_classes: int,
-    order: NDArray[np.int64],
-) -> NDArray[np.float64]:
+    leaves: Integers, v: Integers, codes: Integers, n_classes: int, order: Integers
+) -> Floats:
     """Return the sensitivity ŝ of each row (n,): equations (30) to (32) of [G].
 
-    Within a leaf, of `leaves` (n, B), rows are ranked in the sequence of `order` (n,), and θ = v /
-    rank, with `v` (m,) of each region from `planes_until`.  Then s = ln(1 + θ/Θ), with Θ the sum of
-    θ over the rows of the class, and ŝ is the mean of s over the trees.  In a tree without planes s
-    is 0. `codes` (n,) are classes 0 … K - 1; all 0 for a regression, with K = 1.
+    Within a leaf of `leaves` (n, B) rows are ranked in the sequence of `order`, and θ = v / rank,
+    `v` (m,) of `planes_until`. ŝ is the mean over trees of ln(1 + θ/Θ), Θ the sum of θ over the
+    class.
     """
     n, B = leaves.shape
     total = np.zeros(n)
@@ -51,30 +39,26 @@ def mean_sensitivity(
     return total / B
 
 
-def as_probability(sensitivity: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the probabilities p (n,), the sensitivities divided by their sum: equation (33).
-
-    If all sensitivities are 0, all rows have the same probability.
-    """
+def as_probability(sensitivity: Floats) -> Floats:
+    """Return the sensitivities (n,) divided by their sum, equal if all are 0: equation (33)."""
     total = sensitivity.sum()
     if total == 0:
         return np.full(len(sensitivity), 1 / len(sensitivity))
     return sensitivity / total
 
 
-def drawing_order(probability: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return all rows in the order in which they are drawn, one by one, without replacement.
+def drawing_order(probability: Floats, rng: np.random.Generator) -> Integers:
+    """Return all rows in the order in which they are drawn without replacement.
 
-    Each draw is in proportion to the probabilities of the remaining rows.  The order of independent
-    exponential times with these probabilities as rates has this distribution (Efraimidis and
-    Spirakis 2006).  The first k rows are a sample of size k, so that samples are nested.
+    Each draw is in proportion to the remaining probabilities, as is the order of exponential times
+    with these rates (Efraimidis and Spirakis 2006). So samples are nested.
     """
     with np.errstate(divide="ignore"):
         time = rng.exponential(size=len(probability)) / probability
     return np.argsort(time, kind="stable")
 
 
-def _ranks(leaf: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
+def _ranks(leaf: Integers, order: Integers) -> Integers:
     """Return the rank, from 1, of each row (n,) in its leaf, in the sequence of `order`."""
     by_leaf = order[np.argsort(leaf[order], kind="stable")]
     first = np.flatnonzero(np.diff(leaf[by_leaf], prepend=-1))
@@ -84,21 +68,14 @@ def _ranks(leaf: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int6
     return ranks
 
 
-# ------------------------------------------------------------------------------------------------
 # The planes of guided trees: how many regions each divides, and the impurity that remains.
-# ------------------------------------------------------------------------------------------------
-
-
-def regions_divided(guided: GuidedForest) -> NDArray[np.int64]:
+def regions_divided(guided: GuidedForest) -> Integers:
     """Return how many regions each plane (W,) divides."""
     return np.bincount(guided.plane[guided.plane >= 0], minlength=len(guided.threshold))
 
 
-def remaining_impurity(guided: GuidedForest) -> NDArray[np.float64]:
-    """Return the impurity of each tree after 0, 1, … planes, as shares of its root's, (B, w + 1).
-
-    w is the largest number of planes of a tree; a tree with fewer keeps its last value.
-    """
+def remaining_impurity(guided: GuidedForest) -> Floats:
+    """Return the share of its root's impurity after 0, 1, … w planes of each tree, (B, w + 1)."""
     forest, most = guided.unshared, int(guided.n_planes.max())
     tree = np.repeat(np.arange(guided.n_trees), np.diff(guided.root))
     cell = tree * (most + 1) + guided.rank
@@ -112,11 +89,7 @@ def remaining_impurity(guided: GuidedForest) -> NDArray[np.float64]:
 
 
 def leaf_codes(guided: GuidedForest, b: int) -> dict[int, tuple[str, tuple[int, ...]]]:
-    """Return the code of each leaf of tree b, by its number in the tree: its bits and their planes.
-
-    A bit is 0 on the left of a plane and 1 on its right.  Planes are numbered from 1 in the order
-    of growth; a plane that does not divide a region adds no bit to its code.
-    """
+    """Return the bits of each leaf of tree b, 0 on the left of a plane, and their planes from 1."""
     lo, hi = int(guided.root[b]), int(guided.root[b + 1])
     left, rank = guided.left[lo:hi] - lo, guided.rank[lo:hi]
     bits: list[str] = [""] * (hi - lo)

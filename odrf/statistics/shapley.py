@@ -17,17 +17,15 @@ from odrf.engine.shapley import TRIALS, add_interactions, add_shares, count_fail
 from odrf.engine.shapley_boxes import MOST_PLAYERS, walk_memory
 from odrf.engine.trees.packing import Packed
 
-# ------------------------------------------------------------------------------------------------
-# Weights of boxes of coalitions in Shapley values.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
-def box_weights() -> NDArray[np.float64]:
+def box_weights() -> Floats:
     """Return the weights (65, 65) of a player of a box of coalitions.
 
-    Let a game be 1 for the coalitions that have all of a players and none of b others, and 0 else.
-    The Shapley value of each of the a players is (a - 1)! b! / (a + b)!, the entry [a, b]; that of
-    each of the b players is minus the entry [b, a].  Entries with a = 0 are 0.
+    Of a game that is 1 for coalitions with all of a players and none of b others, the value of each
+    of the a players is (a - 1)! b! / (a + b)!, entry [a, b]; of each of the b minus entry [b, a].
     """
     weights = np.zeros((MOST_PLAYERS + 1, MOST_PLAYERS + 1))
     for a in range(1, MOST_PLAYERS + 1):
@@ -36,10 +34,6 @@ def box_weights() -> NDArray[np.float64]:
     return weights
 
 
-# ------------------------------------------------------------------------------------------------
-# What Shapley values are computed from, and what comes out.
-# ------------------------------------------------------------------------------------------------
-
 # Drawing the boxes below this weight, over the root of `max_boxes`, takes about as long as
 # enumerating `max_boxes` boxes.
 LIGHTEST = 3.0
@@ -47,29 +41,24 @@ LIGHTEST = 3.0
 
 @dataclass(frozen=True, eq=False)
 class Game:
-    """What is divided among the terms: the trees, the rows, and the background rows.
+    """Trees, rows and background rows, between whose terms predictions are divided.
 
     `value` (m, K), `used` (B, P), `term_of` (r,), `rows` (n_background + n, r).
     """
 
     packed: Packed
-    value: NDArray[np.float64]
+    value: Floats
     n_outputs: int
     scale: float
     used: NDArray[np.bool_]
-    term_of: NDArray[np.int64]
+    term_of: Integers
     rows: NDArray[np.float32]
     n_background: int
 
 
 @dataclass(frozen=True)
 class OrderDraws:
-    """When coalitions are not enumerated, and how many orders are drawn then.
-
-    `max_boxes` is the largest number of boxes of coalitions of a tree and a pair of rows, `n_draws`
-    the number of orders, each with its reverse, for those that are not enumerated; `origin` (4,)
-    starts the random numbers.
-    """
+    """At most `max_boxes` of coalitions are enumerated; else `n_draws` orders are drawn."""
 
     max_boxes: int
     n_draws: int
@@ -82,21 +71,15 @@ class OrderDraws:
 
 
 class Shares(NamedTuple):
-    """Shapley values (n, P, K) or interaction values (n, P, P, K) with their standard errors.
+    """Values (n, P, K) or (n, P, P, K), their errors, and the share of games `drawn`."""
 
-    `drawn` is the share of games of which values were drawn.
-    """
-
-    values: NDArray[np.float64]
-    std_error: NDArray[np.float64]
+    values: Floats
+    std_error: Floats
     drawn: float
 
 
-# ------------------------------------------------------------------------------------------------
 # Rows explained one by one, in threads.
-# ------------------------------------------------------------------------------------------------
-
-OneRow = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
+OneRow = tuple[Floats, Floats, Integers]
 """Of one row, summed over the background and the trees: values, their variances, and how many games
 were enumerated and how many drawn."""
 
@@ -109,10 +92,7 @@ def shares_of_rows(
     n_jobs: int,
     advance: Callable[[], object],
 ) -> Shares:
-    """Return the values of all rows: `scale` times the mean over the background rows.
-
-    `shape` is that of the values of a row.
-    """
+    """Return the values (n, *shape) of all rows: `scale` times the mean over the background."""
     n, mean = len(game.rows) - game.n_background, scale / game.n_background
     require_memory(
         16.0 * n * math.prod(shape),
@@ -128,10 +108,6 @@ def shares_of_rows(
         advance()
     return Shares(np.array(values), np.array(errors), counted[1] / max(1, int(counted.sum())))
 
-
-# ------------------------------------------------------------------------------------------------
-# Shapley values of the mean or the sum of trees.
-# ------------------------------------------------------------------------------------------------
 
 # Background rows that a kernel takes at a time: it returns several times a second.
 AT_A_TIME = 16
@@ -191,11 +167,8 @@ def _parts(game: Game) -> Iterator[tuple[int, int]]:
         yield first, min(first + AT_A_TIME, game.n_background)
 
 
-def _failures(game: Game, max_boxes: int) -> NDArray[np.int64]:
-    """Return how many pairs of background rows (B,) have too many boxes, of `TRIALS` pairs.
-
-    They show which trees are not worth a trial, whatever row is explained.
-    """
+def _failures(game: Game, max_boxes: int) -> Integers:
+    """Return how many of `TRIALS` pairs of background rows (B,) show trees not worth a trial."""
     failed = np.zeros(len(game.packed.root), dtype=np.int64)
     scratch = walk_memory(game.used.shape[1], 1, max_boxes)
     pairs = min(TRIALS, game.n_background // 2)

@@ -1,21 +1,15 @@
 """Strength of a forest's trees and correlation between them, out of bag (Breiman 2001).
 
-Classes (Definitions 3 and 4, Appendix II): the margin of a row is the share of votes for its class
-minus the largest share for another class, with votes of the trees that did not draw the row.
-Strength s is the mean margin.  The correlation ρ̄ of the trees' raw margins is the variance of the
-margin, divided by the squared mean of the trees' standard deviations.  The error is at most
-ρ̄(1 - s²)/s².  The variance is that of very many votes: the squared margin of a row is the mean
-product of the raw margins of two different trees that left the row out.
+Classes (Definitions 3 and 4, Appendix II): the margin of a row is the share of out-of-bag votes for
+its class minus the largest for another. Strength s is the mean margin; the correlation ρ̄ is the
+variance of the margin, by products of two different trees, over the squared mean of the trees'
+standard deviations. The error is at most ρ̄(1 - s²)/s².
 
 Numbers (section 11): the mean error of a tree, and the correlation ρ̄ of the residuals of two
-trees, weighted by their standard deviations.  The error of a forest of very many trees is at most
-ρ̄ times the error of a tree.  The out-of-bag error may be above it: that of few trees is larger.
+trees, weighted by their standard deviations. The error of very many trees is at most ρ̄ times the
+error of a tree; that of few trees is larger.
 
-Of few trees or rows, sums of products may be larger than standard deviations allow: ρ̄ is then 1.
-
-Means over trees, and over pairs of trees, count all of them alike, also where some kinds of trees
-leave out more rows than others.  Means over rows use case weights: a weight of 2 is the same as the
-row twice.
+Means over trees, and pairs, count all alike; those over rows use case weights.
 """
 
 from __future__ import annotations
@@ -28,15 +22,15 @@ from numpy.typing import NDArray
 
 from odrf.engine.running import one_thread
 
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
 STEPS = 15
 
 
 class Strength(NamedTuple):
-    """Strength and correlation of the first `trees` of a forest.
-
-    All other figures are NaN if no row is out of bag for any of the trees.  `bound`: which chance
-    can bring about: no error is below 0.
-    """
+    """Strength and correlation of the first `trees`; NaN if no row is out of bag for any."""
 
     trees: int
     strength: float
@@ -51,25 +45,24 @@ def sizes_to_try(n_trees: int) -> list[int]:
 
 
 def of_classes(
-    predicted: NDArray[np.int64],
-    unseen: NDArray[np.bool_],
-    y: NDArray[np.int64],
-    weights: NDArray[np.float64],
+    predicted: Integers,
+    out_of_bag: Mask,
+    y: Integers,
+    weights: Floats,
     n_classes: int,
     sizes: Sequence[int],
 ) -> list[Strength]:
     """Return strength and correlation of the first trees, for each of the `sizes`, rising.
 
-    `predicted` (n, B) are the class codes that each tree predicts, `unseen` (n, B) the rows that
-    each tree did not draw; weights are above 0.
+    `predicted` (n, B) are class codes, `out_of_bag` (n, B); weights are above 0.
     """
     n, strengths, done = len(y), [], 0
     votes, rows = np.zeros((n, n_classes)), np.arange(n)
     for size in sizes:
         for b in range(done, size):
-            votes[rows[unseen[:, b]], predicted[unseen[:, b], b]] += 1
+            votes[rows[out_of_bag[:, b]], predicted[out_of_bag[:, b], b]] += 1
         done = size
-        if not unseen[:, :size].any():
+        if not out_of_bag[:, :size].any():
             strengths.append(_unknown(size))
             continue
         number = votes.sum(axis=1)
@@ -82,7 +75,8 @@ def of_classes(
         rival[known] = others.argmax(axis=1)
         margin = share[position, true] - others.max(axis=1)
         deviations = [
-            _margin_deviation(predicted[:, b], unseen[:, b], y, weights, rival) for b in range(size)
+            _margin_deviation(predicted[:, b], out_of_bag[:, b], y, weights, rival)
+            for b in range(size)
         ]
         strength = float(np.average(margin, weights=mass))
         matters = share[position, true] + others.max(axis=1)
@@ -110,34 +104,21 @@ def _unknown(size: int) -> Strength:
 
 
 def _margin_deviation(
-    predicted: NDArray[np.int64],
-    unseen: NDArray[np.bool_],
-    y: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    rival: NDArray[np.int64],
+    predicted: Integers, out_of_bag: Mask, y: Integers, weights: Floats, rival: Integers
 ) -> float:
-    """Return the standard deviation of the raw margin of a tree.
-
-    The raw margin is 1 if the tree predicts the class, -1 if it predicts the rival, else 0.
-    """
-    if not unseen.any():
+    """Return the deviation of a tree's margin: 1 for the class, -1 for the rival, else 0."""
+    if not out_of_bag.any():
         return np.nan
-    mass = weights[unseen]
-    right = np.average(predicted[unseen] == y[unseen], weights=mass)
-    wrong = np.average(predicted[unseen] == rival[unseen], weights=mass)
+    mass = weights[out_of_bag]
+    right = np.average(predicted[out_of_bag] == y[out_of_bag], weights=mass)
+    wrong = np.average(predicted[out_of_bag] == rival[out_of_bag], weights=mass)
     return float(np.sqrt(right + wrong - (right - wrong) ** 2))
 
 
-def _mean_covariance(
-    margin: NDArray[np.float64],
-    matters: NDArray[np.float64],
-    number: NDArray[np.float64],
-    weights: NDArray[np.float64],
-) -> float:
+def _mean_covariance(margin: Floats, matters: Floats, number: Floats, weights: Floats) -> float:
     """Return the mean covariance of the raw margins of two trees; NaN if no row has two.
 
-    `margin` and `matters` (m,) are the means of the raw margins, and of their squares, of the trees
-    that left each row out; `number` (m,) how many trees these are.
+    `margin` and `matters` (m,) are the means of raw margins and their squares over `number` trees.
     """
     pairs = number > 1
     if not pairs.any():
@@ -150,18 +131,14 @@ def _mean_covariance(
 
 @one_thread()
 def of_numbers(
-    residual: NDArray[np.float64],
-    unseen: NDArray[np.bool_],
-    weights: NDArray[np.float64],
-    sizes: Sequence[int],
+    residual: Floats, out_of_bag: Mask, weights: Floats, sizes: Sequence[int]
 ) -> list[Strength]:
     """Return tree error and correlation of the first trees, for each of the `sizes`, rising.
 
-    `residual` (n, B) is response minus the prediction of each tree, `unseen` (n, B) the rows that
-    each tree did not draw; weights are above 0.
+    `residual` (n, B) is response minus prediction of each tree, `out_of_bag` (n, B).
     """
-    counted, there = np.where(unseen, residual, 0.0), unseen.astype(np.float64)
-    totals, numbers = np.cumsum(counted, axis=1), np.cumsum(unseen, axis=1)
+    counted, there = np.where(out_of_bag, residual, 0.0), out_of_bag.astype(np.float64)
+    totals, numbers = np.cumsum(counted, axis=1), np.cumsum(out_of_bag, axis=1)
     mass = weights[:, None]
     with np.errstate(invalid="ignore"):
         # of each tree (on the diagonal) and each pair of trees: NaN if no row is out of bag
@@ -169,7 +146,7 @@ def of_numbers(
     squares = np.diag(products)
     strengths = []
     for size in sizes:
-        if not unseen[:, :size].any():
+        if not out_of_bag[:, :size].any():
             strengths.append(_unknown(size))
             continue
         pairs = products[:size, :size][~np.eye(size, dtype=bool)]

@@ -1,8 +1,7 @@
 """The theorems that may cover a fit: their conditions, the evidence, and the conclusion.
 
-[Z] is Zhan, Liu and Xia; [P] the paper on manifold-aware projection forests.  A condition on a rate
-cannot be judged at one n.  A rule in n can: its values at n, 10·n, … 10¹²·n rows and far beyond
-either tend to the limit of the condition, or they do not.
+[Z] is Zhan, Liu and Xia; [P] the paper on manifold-aware projection forests. No rate can be judged
+at one n. A rule can: its values at n, 10·n, … 10¹²·n and beyond tend to a limit, or do not.
 """
 
 from __future__ import annotations
@@ -20,9 +19,8 @@ from odrf.engine.trees.routing import leaf_nodes
 from odrf.options.sizes import EXPONENTS
 from odrf.text.splits import node_of_terms
 
-# ------------------------------------------------------------------------------------------------
-# The properties of a fit that the consistency theorems need, and their conclusions.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 HOLDS, FAILS = "holds", "does not hold"
 UNKNOWN, ASSUMED = "cannot be judged", "assumed"
@@ -37,10 +35,7 @@ SLOWING = 0.7
 
 @dataclass(frozen=True)
 class FitProperties:
-    """The properties of a fit that the conditions of the theorems are about.
-
-    `family`: predictors; else empty.  `constant_by`: none.
-    """
+    """The properties of a fit that the conditions of the theorems are about."""
 
     forest: bool
     classes: bool
@@ -81,10 +76,7 @@ class FitProperties:
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition of a theorem: a `statement`, and the `quantity` it is about, at this n.
-
-    `status` is `HOLDS`, `FAILS`, `UNKNOWN`, `ASSUMED`, `DIFFERS` or `CONTRADICTED`.
-    """
+    """One condition of a theorem, the `quantity` at this n that it is about, and its status."""
 
     theorem: str
     statement: str
@@ -93,12 +85,10 @@ class Condition:
 
 
 def limit_status(values: Sequence[float], to_infinity: bool) -> str:
-    """Return whether the values of a rule tend to infinity, or else to 0.
+    """Return whether the values of a rule tend to infinity, or else to 0; `UNKNOWN` without any.
 
-    They are taken to do so if their logarithms keep rising, or falling, from 10⁴⁸·n rows on, and do
-    not slow down: the exponent of 10 doubles with each value, so that even ln(ln n) rises by about
-    as much each time, but what tends to another limit by less and less.  A constant rule fails.
-    Without values the answer is `UNKNOWN`.
+    They do if their logarithms keep rising, or falling, from 10⁴⁸·n rows on, and do not slow down:
+    the exponent of 10 doubles each time, so that even ln(ln n) rises by about as much.
     """
     if len(values) < LAST:
         return UNKNOWN
@@ -108,9 +98,9 @@ def limit_status(values: Sequence[float], to_infinity: bool) -> str:
     return HOLDS if (steps > LEAST_STEP).all() and goes_on.all() else FAILS
 
 
-def rows_along(along: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+def rows_along(along: Floats, n: int) -> Floats:
     """Return n, 10·n, …: as many as the values of a rule."""
-    rows: NDArray[np.float64] = n * 10.0 ** np.array(EXPONENTS[: len(along)], dtype=np.float64)
+    rows: Floats = n * 10.0 ** np.array(EXPONENTS[: len(along)], dtype=np.float64)
     return rows
 
 
@@ -119,10 +109,10 @@ def symbol_of_drawn(fit: FitProperties) -> str:
     return "n" if fit.drawn == 1 else "s"
 
 
-def drawn_of_rule(along: NDArray[np.float64], fit: FitProperties) -> NDArray[np.float64]:
+def drawn_of_rule(along: Floats, fit: FitProperties) -> Floats:
     """Return the rows that a tree draws, at n, 10·n, …; at least e of them."""
     share = fit.drawn_along[: len(along)] or fit.drawn
-    rows: NDArray[np.float64] = np.maximum(rows_along(along, fit.n) * np.asarray(share), np.e)
+    rows: Floats = np.maximum(rows_along(along, fit.n) * np.asarray(share), np.e)
     return rows
 
 
@@ -140,10 +130,6 @@ def rows_to_alpha(fit: FitProperties, power: int) -> tuple[float, ...]:
     return tuple(np.log(rows) ** power / (np.maximum(along, 1e-300) * rows))
 
 
-# ------------------------------------------------------------------------------------------------
-# The theorems that may cover a fit: their conditions, and the conclusion.
-# ------------------------------------------------------------------------------------------------
-
 # The values at n, 10·n, … 10¹²·n are reported.
 REPORTED = 13
 ON_RESPONSE = "splits chosen on the response"
@@ -152,10 +138,7 @@ WAYS_OUT = {SUBSAMPLES: 'resample="subsample"', FEW: "sample_fraction=lambda n: 
 
 
 def conditions(fit: FitProperties) -> list[Condition]:
-    """Return every condition of every theorem that may cover the fit.
-
-    The theorems of [Z] are about trees whose leaf values are from the rows that chose the splits.
-    """
+    """Return every condition of every theorem that may cover the fit, honest or not."""
     name = HONEST if fit.honest else _theorem(fit)
     on = [Condition(name, ON_RESPONSE, f"on {fit.scale}", FAILS)] if fit.scale else []
     if fit.honest:
@@ -182,8 +165,8 @@ def conclusion(fit: FitProperties) -> str:
         obstacles.insert(
             0, (f"No result of [Z] or [P] applies: {scale}", ['split_scale="response"'])
         )
-    found = _of_honest(fit) if fit.honest else _of_zhan(fit)
-    against = [f"{c.statement} ({c.quantity})" for c in found if c.status == CONTRADICTED]
+    conditions = _of_honest(fit) if fit.honest else _of_zhan(fit)
+    against = [f"{c.statement} ({c.quantity})" for c in conditions if c.status == CONTRADICTED]
     data = f"the data contradict a condition: {_listed(against)}" if against else ""
     if obstacles:
         reasons, ways = zip(*obstacles, strict=True)
@@ -191,13 +174,13 @@ def conclusion(fit: FitProperties) -> str:
         way = f"; {_listed(words)} would do" if all(ways) and not data else ""
         return f"{'; '.join(filter(None, [*reasons, data]))}{way}."
     name, where, rest = (HONEST, "", "") if fit.honest else _covering(fit)
-    conditional = f"{where}{_conditionally(fit, found)}"
+    conditional = f"{where}{_conditionally(fit, conditions)}"
     if data:
         return f"No conclusion: by {name} it is consistent{conditional}{rest}, but {data}."
     return f"Consistent{conditional}, by {name}{rest}."
 
 
-def _conditionally(fit: FitProperties, found: list[Condition]) -> str:
+def _conditionally(fit: FitProperties, conditions: list[Condition]) -> str:
     """Return what must be true for a theorem to hold for the fit, from "if" on."""
     needed = [] if fit.classes else ["Y is sub-Gaussian"]
     if fit.honest:
@@ -206,7 +189,7 @@ def _conditionally(fit: FitProperties, found: list[Condition]) -> str:
             "the density of x is bounded away from 0 and infinity",
             "both sides of a split keep a share of its rows",
         ]
-    if any(each.status == DIFFERS for each in found):
+    if any(each.status == DIFFERS for each in conditions):
         needed.append("what differs does no harm")
     if not fit.honest and _by_labels(fit):
         needed.append("it holds for the error rate as for squared error")
@@ -245,10 +228,7 @@ def _obstacles_if_honest(fit: FitProperties) -> list[tuple[str, list[str]]]:
 
 
 def _obstacles(fit: FitProperties) -> list[tuple[str, list[str]]]:
-    """Return why no theorem of [Z] applies, or that this is unknown.
-
-    Each reason has a remedy, together with that of all others; nothing if it is not known.
-    """
+    """Return why no theorem of [Z] applies, or this is unknown, each with its remedies."""
     about, obstacles = _trees_meant(fit), []
     if about:
         of = f"No result of [Z] applies: they are about {', and about '.join(dict(about))}"
@@ -354,10 +334,7 @@ def _way_out(fit: FitProperties) -> str:
 
 
 def _rates(fit: FitProperties) -> list[Condition]:
-    """Return the conditions on t_n of Theorems 1, 2 and 4 of [Z], or on α_n of 3 and 5.
-
-    A tree that draws s of the n rows has leaves, and is pruned, as one of s rows.
-    """
+    """Return the conditions on t_n of Theorems 1, 2 and 4 of [Z], or on α_n of 3 and 5."""
     name, s, rows = _theorem(fit), symbol_of_drawn(fit), fit.drawn * fit.n
     grows = Condition(name, "t_n → ∞", f"t_n = {fit.leaves:.4g}", _grows(fit))
     if fit.alpha is None:
@@ -389,7 +366,7 @@ def _of_zhan(fit: FitProperties) -> list[Condition]:
     name = _theorem(fit)
     lines = [
         ("subsets of any size", *_subsets(fit)),
-        ("best direction is found", *_found(fit)),
+        ("best direction is found", *_direction(fit)),
         ("best cut of a direction", *_cuts(fit)),
         ("splits until t_n leaves", *_grown(fit)),
         (
@@ -432,7 +409,7 @@ def _subsets(fit: FitProperties) -> tuple[str, str]:
     return size, DIFFERS if drawn else _status(random)
 
 
-def _found(fit: FitProperties) -> tuple[str, str]:
+def _direction(fit: FitProperties) -> tuple[str, str]:
     if fit.family:
         return "the best of those drawn", FAILS
     single = fit.subset_size == 1 or fit.P == 1
@@ -462,8 +439,8 @@ def _grown(fit: FitProperties) -> tuple[str, str]:
 def _of_honest(fit: FitProperties) -> list[Condition]:
     """Return the conditions of Theorem 2 of [P]: honest forests on small subsamples.
 
-    It uses Theorem 3 of Athey, Tibshirani and Wager (2019), which also requires that both sides of
-    a split keep a share of the rows of the node; [P] assumes this for splits by impurity.
+    It uses Theorem 3 of Athey, Tibshirani and Wager (2019), which also asks both sides of a split
+    to keep a share of the rows.
     """
     along = np.asarray(fit.drawn_along)
     size, share = f"s = {fit.drawn * fit.n:.4g}", f"s/n = {fit.drawn:.3g}"
@@ -509,21 +486,16 @@ def _draws(fit: FitProperties) -> str:
     return "bootstrap" if fit.replaced else "subsample" if fit.drawn < 1 else "all rows"
 
 
-# ------------------------------------------------------------------------------------------------
-# Evidence on the conditions of theory: residual tails, leaf diameters, predictors per split.
-# ------------------------------------------------------------------------------------------------
-
 # Share of the residuals that form the tail; number of normal samples, and their largest size.
 TAIL, DRAWS, LARGEST_DRAW = 0.05, 400, 5000
 # Largest number of columns that diameters are measured on.
 COLUMNS = 50
 
 
-def tail_index(residuals: NDArray[np.float64]) -> float:
-    """Return Hill's estimate of the index ξ of the tails, from the largest 5 % of |residuals|.
+def tail_index(residuals: Floats) -> float:
+    """Return Hill's index ξ of the tails x^(-1/ξ), from the largest 5 % of |residuals|.
 
-    Tails that fall like x^(-1/ξ) have ξ > 0; those of a normal distribution fall faster than any
-    power, ξ = 0, but the estimate from 5 % of a large sample is about 1/6.
+    Of a normal distribution ξ is 0, but the estimate from 5 % of a large sample is about 1/6.
     """
     size = np.sort(np.abs(residuals))[::-1]
     k = max(2, int(TAIL * len(size)))
@@ -532,11 +504,8 @@ def tail_index(residuals: NDArray[np.float64]) -> float:
     return float(np.mean(np.log(size[:k] / size[k])))
 
 
-def tail_p(residuals: NDArray[np.float64], seed: int) -> float:
-    """Return the Monte Carlo p-value of the tail index, for residuals from a normal distribution.
-
-    Of more than 5000 residuals a random sample of 5000 is used.
-    """
+def tail_p(residuals: Floats, seed: int) -> float:
+    """Return the Monte Carlo p-value of the tail index of normal residuals; of 5000 at most."""
     observed = tail_index(residuals)
     n = len(residuals)
     rng = np.random.default_rng(seed)
@@ -547,22 +516,17 @@ def tail_p(residuals: NDArray[np.float64], seed: int) -> float:
     return float((1 + np.sum(np.array(simulated) >= observed)) / (DRAWS + 1))
 
 
-def normal_quantiles(residuals: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sorted residuals (n,), standardised by median and median absolute deviation.
-
-    The latter is divided by 0.6745, so that it estimates the standard deviation of a normal
-    distribution; normal residuals then follow the standard normal quantiles.
-    """
+def normal_quantiles(residuals: Floats) -> Floats:
+    """Return the sorted residuals (n,), standardised by median and median absolute deviation."""
     centre = np.median(residuals)
     scale = np.median(np.abs(residuals - centre)) / 0.6744897501960817
     return np.sort(residuals - centre) / (scale if scale > 0 else 1.0)
 
 
-def leaf_diameters(forest: Forest, X: Matrix, n_jobs: int) -> NDArray[np.float64]:
+def leaf_diameters(forest: Forest, X: Matrix, n_jobs: int) -> Floats:
     """Return the diameter of the leaf of each row in each tree (n, B); that of the root is 1.
 
-    The diameter of a leaf is the diagonal of the smallest box around its rows of X (p, n),
-    relative to that of all rows.  Of more than 50 columns, 50 evenly spaced ones are used.
+    The diagonal of the smallest box around its rows of X (p, n), on 50 columns at most.
     """
     leaves = leaf_nodes(forest, X, n_jobs)
     columns = np.unique(np.linspace(0, len(X) - 1, min(len(X), COLUMNS)).astype(int))
@@ -572,7 +536,7 @@ def leaf_diameters(forest: Forest, X: Matrix, n_jobs: int) -> NDArray[np.float64
     return diameters / (whole if whole > 0 else 1.0)
 
 
-def _diameters(X: NDArray[np.float64], leaf: NDArray[np.int64]) -> NDArray[np.float64]:
+def _diameters(X: Floats, leaf: Integers) -> Floats:
     """Return for each row (n,) the diagonal of the box around the rows of X (q, n) in its leaf."""
     order = np.argsort(leaf, kind="stable")
     starts = np.flatnonzero(np.append(True, np.diff(leaf[order]) > 0))
@@ -581,16 +545,13 @@ def _diameters(X: NDArray[np.float64], leaf: NDArray[np.int64]) -> NDArray[np.fl
     span = np.maximum.reduceat(ordered, starts, axis=1) - np.minimum.reduceat(
         ordered, starts, axis=1
     )
-    diameters: NDArray[np.float64] = np.empty(len(leaf))
+    diameters: Floats = np.empty(len(leaf))
     diameters[order] = np.repeat(np.sqrt(np.sum(span**2, axis=0)), rows)
     return diameters
 
 
-def predictors_per_split(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the numbers of splits (q,) that combine 1, 2, 3 … predictors.
-
-    Predictor j has the columns ``first[j]:first[j + 1]``.
-    """
+def predictors_per_split(forest: Forest, first: Integers) -> Integers:
+    """Return the numbers of splits (q,) that combine 1, 2, 3 … predictors."""
     node = node_of_terms(forest)
     is_split, P = forest.is_split(), len(first) - 1
     numbers = np.zeros(P + 1, dtype=np.int64)

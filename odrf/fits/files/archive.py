@@ -17,14 +17,10 @@ from typing import IO, Any, NamedTuple
 from odrf.errors import InputError
 from odrf.version import __version__
 
-# ------------------------------------------------------------------------------------------------
-# The bytes of a zip archive around the contents of its members.
-#
 # Python's `zipfile` reads such an archive, as does every other program.  Written out here are the
 # few lines that it takes, because `zipfile` cannot compress on several cores, and because the
 # reader of fits must not trust the sizes in an archive: it compares these bytes with those
 # of the file.
-# ------------------------------------------------------------------------------------------------
 
 STORED, DEFLATED = 0, 8
 # Numbers from here on are written in 64 bits.
@@ -37,11 +33,7 @@ VERSION, VERSION_64 = 20, 45
 
 
 class Member(NamedTuple):
-    """A member of an archive.
-
-    `method` is `STORED` or `DEFLATED`, `crc` the CRC-32 of the content; `stored` are bytes in the
-    file, `size` those of the content; the header begins at `offset`.
-    """
+    """A member of an archive: `stored` bytes in the file, `size` bytes of content."""
 
     name: str
     method: int
@@ -97,10 +89,7 @@ def _common(member: Member, large: bool, extra: bytes) -> bytes:
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # A file of named members that is checked before it is used: a zip archive with checksums.
-# ------------------------------------------------------------------------------------------------
-
 FORMAT = 1
 ABOUT, CONTENT = "odrf.json", "fit.json"
 # The first member has this size, so that it can be written last.
@@ -123,11 +112,7 @@ class NotAFit(Exception):  # noqa: N818
 
 
 class Part(NamedTuple):
-    """Where a member is, and its checksum, which includes its header.
-
-    The member named `file` begins `at` a position of the archive, has `stored` bytes there, and
-    content of `size` bytes; `check` is the first digits of its SHA-256.
-    """
+    """Where a member is, and the first digits of the SHA-256 of its header and content."""
 
     file: str
     at: int
@@ -137,10 +122,7 @@ class Part(NamedTuple):
 
 
 class ArchiveWriter:
-    """Writes members one after the other; `finish` writes what must come first or last.
-
-    The binary `file` can be written and searched; `version` is that of the package.
-    """
+    """Writes members one after the other; `finish` writes what must come first or last."""
 
     def __init__(self, file: IO[bytes], version: str, compress: bool) -> None:
         self._file, self._version, self._compress = file, version, compress
@@ -171,17 +153,14 @@ class ArchiveWriter:
         return Part(name, member.offset, member.stored, size, _check(digest))
 
     def finish(self, content: bytes, memory: int) -> bool:
-        """Write the list of all contents, and the description of the file.
-
-        `memory` is the memory that the fit takes.  Return whether a reader accepts that number.
-        """
+        """Write the list of all contents, and the description; return whether a reader takes it."""
         at, digest = self._at, hashlib.sha256()
         part = self.add(CONTENT, [content], zlib.Z_DEFAULT_STRATEGY)
         self._file.seek(at)
         digest.update(self._file.read())
         first, entries = self._at, b"".join(map(directory_entry, self._members))
         digest.update(entries)
-        said: dict[str, Any] = {
+        description: dict[str, Any] = {
             "what": "odrf fit",
             "format": FORMAT,
             "version": self._version,
@@ -194,24 +173,23 @@ class ArchiveWriter:
             "bytes": first + len(entries) + len(_end(b"", first, 0, 0)),
             "rest": _check(digest),
         }
-        about = _about_text(said)
+        about = _about_text(description)
         self._file.seek(first)
         self._file.write(entries + _end(about, first, len(entries), len(self._members) + 1))
         self._file.seek(0)
         self._file.write(local_header(_about_member(about)) + about)
-        return memory <= _most_memory(said["bytes"])
+        return memory <= _most_memory(description["bytes"])
 
 
 class ArchiveReader:
     """Reads an archive that `ArchiveWriter` wrote, and uses nothing unchecked.
 
-    The file at `path` stays open as long as this object exists. `version` is that of the package
-    that wrote it, `memory` the memory that the fit takes by the file.  Raises `NotAFit` if the file
-    is something else, and `InputError` if it is damaged, or a later version wrote it.
+    The file stays open as long as this object exists. Raises `NotAFit` if it is something else, and
+    `InputError` if it is damaged, or a later version wrote it.
     """
 
     def __init__(self, path: Path) -> None:
-        self.path, self._file = path, path.open("rb", buffering=0)
+        self.path, self._file = path, path.open("rb")
         weakref.finalize(self, self._file.close)
         self._lock = threading.Lock()
         self._size = os.fstat(self._file.fileno()).st_size
@@ -220,24 +198,24 @@ class ArchiveReader:
         name = ABOUT.encode()
         if not head.startswith(start[:4]) or head[30 : 30 + len(name)] != name:
             raise NotAFit
-        said = _said(head[len(start) :])
-        if (
-            said is None
-            or head != local_header(_about_member(head[len(start) :])) + head[len(start) :]
-        ):
+        about = head[len(start) :]
+        description = _description(about)
+        if description is None or head != local_header(_about_member(about)) + about:
             raise damaged()
-        if said["format"] != FORMAT:
+        if description["format"] != FORMAT:
             raise InputError(
-                f"odrf {said['version']} wrote it in a form that this version, {__version__}, does "
-                "not know: install a later version"
+                f"odrf {description['version']} wrote it in a form that this version, "
+                f"{__version__}, does not know: install a later version"
             )
-        if said["bytes"] != self._size:
+        if description["bytes"] != self._size:
             raise damaged()
-        self.version, self.memory = said["version"], said["memory"]
+        self.version, self.memory = description["version"], description["memory"]
         if self.memory > _most_memory(self._size):
             raise InputError("it says that it takes far more memory than a file of its size can")
-        self._part = Part(CONTENT, said["at"], said["stored"], said["size"], "")
-        self._check_rest(said, head[len(start) :])
+        self._part = Part(
+            CONTENT, description["at"], description["stored"], description["size"], ""
+        )
+        self._check_rest(description, about)
 
     def content(self) -> bytes:
         """Return the JSON of the fit."""
@@ -263,67 +241,51 @@ class ArchiveReader:
         if part.size > self.memory or part.stored > part.size or end > self._size:
             raise damaged()
         digest.update(self._bytes(part.at, header))
-        unpacker = _Unpacked(part.size) if part.stored < part.size else None
-        for at in range(part.at + header, end, PIECE):
-            stored = self._bytes(at, min(PIECE, end - at))
-            digest.update(stored)
-            if unpacker is None:
-                yield stored
-            else:
-                yield from unpacker.pieces(stored)
-        if unpacker is not None and not unpacker.is_complete():
-            raise damaged()
+        stored = self._stored(part.at + header, end, digest)
+        return _unpacked(stored, part.size) if part.stored < part.size else stored
 
-    def _check_rest(self, said: dict[str, Any], about: bytes) -> None:
+    def _stored(self, first: int, end: int, digest: Any) -> Iterator[bytes]:
+        for at in range(first, end, PIECE):
+            piece = self._bytes(at, min(PIECE, end - at))
+            digest.update(piece)
+            yield piece
+
+    def _check_rest(self, description: dict[str, Any], about: bytes) -> None:
         """Check the rest of the file: the list of contents, and the list of members."""
-        first, digest = said["directory"], hashlib.sha256()
-        end = self._size - len(_end(about, first, 0, said["members"]))
-        if not 0 <= said["at"] <= first <= end:
+        first, digest = description["directory"], hashlib.sha256()
+        end = self._size - len(_end(about, first, 0, description["members"]))
+        if not 0 <= description["at"] <= first <= end:
             raise damaged()
-        for at in range(said["at"], end, CHUNK):
+        for at in range(description["at"], end, CHUNK):
             digest.update(self._bytes(at, min(CHUNK, end - at)))
-        rest = _end(about, first, end - first, said["members"])
-        if _check(digest) != said["rest"] or self._bytes(end, self._size - end) != rest:
+        rest = _end(about, first, end - first, description["members"])
+        if _check(digest) != description["rest"] or self._bytes(end, self._size - end) != rest:
             raise damaged()
 
     def _bytes(self, at: int, count: int) -> bytes:
         with self._lock:
             self._file.seek(at)
-            found = self._file.read(count)
-        while len(found) < count:  # more than the system reads at once, or a file cut short
-            with self._lock:
-                self._file.seek(at + len(found))
-                more = self._file.read(count - len(found))
-            if not more:
-                raise damaged()
-            found += more
-        return found
+            content = self._file.read(count)
+        if len(content) < count:
+            raise damaged()
+        return content
 
 
-class _Unpacked:
-    """Decompresses a member of so many bytes, no more of them at once than a piece."""
-
-    def __init__(self, size: int) -> None:
-        self._left, self._unpacker = size, zlib.decompressobj(-15)
-
-    def pieces(self, stored: bytes) -> Iterator[bytes]:
-        """Yield the content of the next bytes of the archive."""
-        while content := self._next(stored):
-            self._left -= len(content)
-            if self._left < 0:
-                raise damaged()
-            yield content
-            stored = self._unpacker.unconsumed_tail
-
-    def _next(self, stored: bytes) -> bytes:
-        try:
-            return self._unpacker.decompress(stored, PIECE)
-        except zlib.error:
-            raise damaged() from None
-
-    def is_complete(self) -> bool:
-        """Return whether all bytes have come."""
-        return self._unpacker.eof and self._left == 0
+def _unpacked(stored: Iterator[bytes], size: int) -> Iterator[bytes]:
+    """Yield the content of a member of so many bytes, no more of them at once than a piece."""
+    unpacker, left = zlib.decompressobj(-15), size
+    try:
+        for piece in stored:
+            while content := unpacker.decompress(piece, PIECE):
+                left -= len(content)
+                if left < 0:
+                    raise damaged()
+                yield content
+                piece = unpacker.unconsumed_tail
+    except zlib.error:
+        raise damaged() from None
+    if left or not unpacker.eof:
+        raise damaged()
 
 
 def damaged() -> InputError:
@@ -339,25 +301,27 @@ def _most_memory(size: int) -> int:
     return MOST_RATIO * size + LITTLE
 
 
-def _about_text(said: dict[str, Any]) -> bytes:
+def _about_text(description: dict[str, Any]) -> bytes:
     """Return the first member: JSON that ends with its own checksum, and spaces."""
-    text = json.dumps(said)[:-1]
+    text = json.dumps(description)[:-1]
     text += f', "check": "{_check(hashlib.sha256(text.encode()))}"}}'
     return text.encode().ljust(ABOUT_SIZE - 1) + b"\n"
 
 
-def _said(about: bytes) -> dict[str, Any] | None:
+def _description(about: bytes) -> dict[str, Any] | None:
     """Return the content of the first member; None if it is not as it was written."""
     try:
-        said = json.loads(about)
-        said.pop("check")
-        whole = _about_text(said) == about
+        description = json.loads(about)
+        description.pop("check")
+        whole = _about_text(description) == about
         numbers = ("format", "memory", "at", "stored", "size", "directory", "members", "bytes")
-        whole &= all(type(said[name]) is int and 0 <= said[name] < 2**62 for name in numbers)
-        whole &= all(type(said[name]) is str for name in ("version", "rest"))
+        whole &= all(
+            type(description[name]) is int and 0 <= description[name] < 2**62 for name in numbers
+        )
+        whole &= all(type(description[name]) is str for name in ("version", "rest"))
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
         return None
-    return said if whole else None
+    return description if whole else None
 
 
 def _about_member(about: bytes) -> Member:

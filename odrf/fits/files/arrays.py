@@ -1,8 +1,4 @@
-"""Arrays in files: narrowed, as differences, or with their bytes apart, where that is smaller.
-
-Each array is one ``.npy`` member.  What was done to it beforehand is undone by three lines of
-NumPy; see `odrf.fits.files`.
-"""
+"""Arrays in files: narrowed, as differences, or with their bytes apart, where that is smaller."""
 
 from __future__ import annotations
 
@@ -17,10 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.errors import InputError
-
-# ------------------------------------------------------------------------------------------------
-# Arrays in files: narrowed, as differences, or with their bytes apart, where that is smaller.
-# ------------------------------------------------------------------------------------------------
 
 KNOWN_DTYPE = re.compile(
     r"\|b1|\|[iu]1|<[iu][248]|<f[248]|<c(8|16)|<[mM]8\[(\d{1,6})?(Y|M|W|D|h|m|s|ms|us|ns)\]|"
@@ -44,10 +36,7 @@ NARROWER: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class ArrayForm:
-    """How an array is written.
-
-    `apart`: on: as an array (item size, numbers) of bytes.
-    """
+    """How an array is written; `apart`: as an array (item size, numbers) of bytes."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -80,15 +69,15 @@ class ArrayForm:
 
     def as_json(self) -> dict[str, Any]:
         """Return its description in the file."""
-        said: dict[str, Any] = {"dtype": self.dtype, "shape": list(self.shape), "kept": self.kept}
+        fields: dict[str, Any] = {"dtype": self.dtype, "shape": list(self.shape), "kept": self.kept}
         marks = {"steps": self.steps, "apart": self.apart, "fortran": self.fortran}
-        return said | {name: True for name, mark in marks.items() if mark}
+        return fields | {name: True for name, mark in marks.items() if mark}
 
     @classmethod
-    def of_json(cls, said: dict[str, Any]) -> ArrayForm:
+    def of_json(cls, fields: dict[str, Any]) -> ArrayForm:
         """Return the form that a file describes; raise `InputError` if there is no such form."""
-        dtype, shape, kept = said["dtype"], said["shape"], said["kept"]
-        marks = [said.get(name, False) for name in ("steps", "apart", "fortran")]
+        dtype, shape, kept = fields["dtype"], fields["shape"], fields["kept"]
+        marks = [fields.get(name, False) for name in ("steps", "apart", "fortran")]
         known = all(type(name) is str and KNOWN_DTYPE.fullmatch(name) for name in (dtype, kept))
         sizes = type(shape) is list and len(shape) <= 8
         sizes = sizes and all(type(size) is int and 0 <= size < 2**48 for size in shape)
@@ -109,11 +98,7 @@ def npy_header(dtype: str, shape: tuple[int, ...], fortran: bool) -> bytes:
 
 
 def coded_array(array: NDArray) -> tuple[ArrayForm, NDArray[np.uint8], int]:
-    """Return how an array is best written, the bytes after the header, and how to compress them.
-
-    The last is a strategy of `zlib`.  Raises `InputError` if the array holds objects, or another
-    type that has no plain form.
-    """
+    """Return how an array is best written, the bytes after the header, a strategy of `zlib`."""
     little = array.dtype.newbyteorder("<").str
     if not KNOWN_DTYPE.fullmatch(little):
         raise InputError(f"an array of type {array.dtype} cannot be saved")
@@ -137,9 +122,8 @@ def coded_array(array: NDArray) -> tuple[ArrayForm, NDArray[np.uint8], int]:
 def decoded_array(form: ArrayForm, pieces: Iterable[bytes]) -> NDArray:
     """Return the array of the bytes after the header, which come in pieces.  It can be written to.
 
-    The bytes are put where the array ends, and converted to its numbers from its beginning on: so
-    memory holds the array once.  Raises `InputError` if there are more or fewer bytes, or a truth
-    value is neither 0 nor 1.
+    The bytes are put where the array ends, and converted from its beginning on: memory holds it
+    once. Raises `InputError` if there are more or fewer bytes, or a truth value is neither 0 nor 1.
     """
     dtype, kept = np.dtype(form.dtype), np.dtype(form.kept)
     flat: NDArray = np.empty(form.size, dtype=dtype.newbyteorder("="))
@@ -232,11 +216,7 @@ def _deflated_size(content: NDArray[np.uint8], strategy: int) -> int:
     return len(packer.compress(content.data)) + len(packer.flush())
 
 
-# ------------------------------------------------------------------------------------------------
 # Arrays that are made for a file, one after the other.
-# ------------------------------------------------------------------------------------------------
-
-
 class MadeWhenWritten(NamedTuple):
     """An array that is no part of the fit: `make` returns it when it is written; it is not kept."""
 

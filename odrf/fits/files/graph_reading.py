@@ -25,29 +25,9 @@ from odrf.engine.trees.concatenate import FOLLOWING
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.calibration import Recalibration
+from odrf.fits.files import storable_classes, validation
 from odrf.fits.files.archive import ArchiveReader, NotAFit, Part, damaged
 from odrf.fits.files.arrays import ArrayForm, decoded_array
-from odrf.fits.files.storable_classes import (
-    CLASSES,
-    cost_of_built,
-    cost_of_json,
-    field_names,
-    fields_set_later,
-    needed_fields,
-)
-from odrf.fits.files.validation import (
-    is_as_annotated,
-    require_curves_of,
-    require_names_of_design,
-    require_names_of_rows,
-    require_sound_fit,
-    require_sound_forest,
-    require_sound_guided,
-    require_sound_maps,
-    require_sound_roots,
-    require_sound_stack,
-    require_trusted_formula,
-)
 from odrf.fits.files.values import AS_THEY_ARE, BUILDERS, SCALARS
 from odrf.fits.fit import BoostedFit, Fit, GuidedFit
 from odrf.fits.stack.fit import StackedFit
@@ -56,18 +36,10 @@ from odrf.options.sizes import RuleFunction
 from odrf.projections.base import AbsentFunction
 from odrf.version import __version__
 
-# ------------------------------------------------------------------------------------------------
-# The errors for a file that cannot be read: they name the file, and the way out.
-# ------------------------------------------------------------------------------------------------
-
 
 @contextmanager
 def errors_naming(path: str | PathLike[str], version: str = __version__) -> Iterator[None]:
-    """Let errors within this context name a file, which this version of odrf wrote.
-
-    They are `InputError` if the file cannot be read or is not as it was written, and `MemoryError`
-    if memory does not suffice for the fit.
-    """
+    """Let errors within this context name a file, which this version of odrf wrote."""
     named = f"path={str(path)!r}"
     try:
         yield
@@ -98,11 +70,7 @@ def way_out(version: str) -> str:
     return f"load it with odrf {version}, which wrote it, or fit again"
 
 
-# ------------------------------------------------------------------------------------------------
 # Trees from the arrays of a file, read one after the other into little more than they take.
-# ------------------------------------------------------------------------------------------------
-
-
 class UnreadArray:
     """An array of the archive."""
 
@@ -138,10 +106,7 @@ def with_left(values: dict[str, Any]) -> dict[str, Any]:
 def trees_read(
     kind: type, known: dict[str, Any], unread: Mapping[str, UnreadArray]
 ) -> dict[str, Any]:
-    """Return the fields of trees, of which some are `known`.
-
-    Those of a forest that follow from others are dropped before the rest is read.
-    """
+    """Return the fields of trees, without those that follow from others."""
     later = dict(unread)  # after an interruption all of them are read again
     with ThreadPoolExecutor(4) as threads:
 
@@ -153,7 +118,7 @@ def trees_read(
             return with_left(known | read(list(later)))
         whole = with_left(known | read(("root", "divided", "children", "count")))
         whole["left"] = in_fewer_bits(whole["left"])
-        require_sound_roots(whole["root"], len(whole["left"]))
+        validation.require_sound_roots(whole["root"], len(whole["left"]))
         for name in FOLLOWING:
             whole |= read([name])
             if Forest.of(whole).that_follow([name]):
@@ -168,10 +133,6 @@ def forest_of_fields(fields: dict[str, Any]) -> Forest:
     return forest
 
 
-# ------------------------------------------------------------------------------------------------
-# From the parts that a file lists to a fit: only known classes, only sound ones.
-# ------------------------------------------------------------------------------------------------
-
 # Trees of more bytes than this are read when they are first used.
 LARGE = 2**25
 # Other versions of pandas and pyarrow may take some more bytes for the same columns.
@@ -181,10 +142,9 @@ SAVED = Fit, GuidedFit, BoostedFit, Recalibration, StackedFit
 
 
 class FitReader:
-    """Builds the fit that an archive holds.
+    """Builds the fit that an archive holds, with the user's `functions` by name.
 
-    `functions` are the user's, by name; if `trusted`, formulas may use any code. `absent` has the
-    names that formulas need and `functions` lacks.
+    If `trusted`, formulas may use any code; `absent` has the names that they need and lack.
     """
 
     def __init__(self, archive: ArchiveReader, functions: Mapping[str, Any], trusted: bool) -> None:
@@ -194,17 +154,14 @@ class FitReader:
         self._memory = 0
 
     def read(self) -> tuple[str, Any]:
-        """Return the name of the kind of results, and the fit.
-
-        Raises `InputError` for any fault of the file.
-        """
-        said = self._json(self._archive.content())
-        for part in said["parts"]:
+        """Return the name of the kind of results, and the fit; `InputError` for any fault."""
+        content = self._json(self._archive.content())
+        for part in content["parts"]:
             self._built.append(self._build(dict(part)))
-        fit = self._value(said["fit"])
+        fit = self._value(content["fit"])
         if not self.absent and not isinstance(fit, SAVED):
             raise damaged()
-        return said["result"], fit
+        return content["result"], fit
 
     def _take(self, memory: int) -> None:
         """Count memory that is needed; raise `InputError` if it is more than the file declares."""
@@ -213,17 +170,17 @@ class FitReader:
             raise InputError("it takes more memory than it says")
 
     def _json(self, content: bytes) -> Any:
-        self._take(cost_of_json(content))
+        self._take(storable_classes.cost_of_json(content))
         return json.loads(content)
 
-    def _value(self, said: Any) -> Any:
+    def _value(self, value: Any) -> Any:
         """Return the value of this JSON."""
-        kind = type(said)
+        kind = type(value)
         if kind in AS_THEY_ARE or kind is float:
-            return said
+            return value
         if kind is list:
-            return tuple(self._value(one) for one in said)
-        ((name, content),) = said.items()
+            return tuple(self._value(one) for one in value)
+        ((name, content),) = value.items()
         if name == "part":
             return self._part(content)
         if name == "dict":
@@ -255,13 +212,13 @@ class FitReader:
         if kind == "objects":
             return self._objects(part)
         if kind in ("Forest", "GuidedForest") and self._is_large(part):
-            return self._forest_later(CLASSES[kind], part)
+            return self._forest_later(storable_classes.CLASSES[kind], part)
         if kind == "TrainingData":
             return self._object(TrainingData, self._rows(part))
-        values = {name: self._value(said) for name, said in part.items()}
+        values = {name: self._value(value) for name, value in part.items()}
         if kind in BUILDERS:
             built = BUILDERS[kind](**values)
-            self._take(cost_of_built(built))
+            self._take(storable_classes.cost_of_built(built))
             return built
         if kind == "LongDouble":
             return _long_double(**values)
@@ -272,12 +229,12 @@ class FitReader:
             return RuleFunction.named(option, name, self._functions.get(name))
         if kind in ("NoData", "WithheldData"):  # the latter in files of version 0.2
             return _withheld(**values)
-        return self._object(CLASSES[kind], values)
+        return self._object(storable_classes.CLASSES[kind], values)
 
     def _rows(self, part: dict[str, Any]) -> dict[str, Any]:
         """Return the fields of training rows with their matrix in one piece."""
         X = self._matrix(*(part.pop(name) for name in ("is_whole", "whole", "others")))
-        values = {name: self._value(said) for name, said in part.items()}
+        values = {name: self._value(value) for name, value in part.items()}
         return values | {"X": with_layout(X, values["X"])}
 
     def _matrix(self, is_whole: Any, whole: Any, others: Any) -> NDArray[np.float32]:
@@ -294,10 +251,10 @@ class FitReader:
         X[of_whole] = self._once(whole)
         return X
 
-    def _once(self, said: Any) -> NDArray:
+    def _once(self, value: Any) -> NDArray:
         """Return an array that nothing else refers to."""
-        unread = self._unread(said)
-        array: NDArray = self._value(said) if unread is None else unread.read()
+        unread = self._unread(value)
+        array: NDArray = self._value(value) if unread is None else unread.read()
         return array
 
     def _object(self, kind: type, values: dict[str, Any]) -> Any:
@@ -306,17 +263,17 @@ class FitReader:
         self._require_fields(kind, values)
         built = _made(kind, values)
         if isinstance(built, Design):
-            require_names_of_design(built)
+            validation.require_names_of_design(built)
             if not self._trusted:
-                require_trusted_formula(built)
+                validation.require_trusted_formula(built)
         elif isinstance(built, Fit | GuidedFit | BoostedFit):
-            require_names_of_rows(built.design, built.data)
-            require_sound_fit(built)
+            validation.require_names_of_rows(built.design, built.data)
+            validation.require_sound_fit(built)
             _require_trees(built)
         elif isinstance(built, Recalibration):
-            require_sound_maps(built)
+            validation.require_sound_maps(built)
         elif isinstance(built, StackedFit):
-            require_sound_stack(built)
+            validation.require_sound_stack(built)
         return built
 
     def _evaluation(
@@ -352,11 +309,11 @@ class FitReader:
         if "values" in part:
             self._take(8 * len(part["values"]))
             few = np.empty(len(part["values"]), dtype=object)
-            for i, said in enumerate(part["values"]):
-                few[i] = self._value(said)
+            for i, value in enumerate(part["values"]):
+                few[i] = self._value(value)
             return few.reshape(shape)
         content = self._archive.read(_place(part, _whole(part["size"])))
-        self._take(cost_of_json(content))
+        self._take(storable_classes.cost_of_json(content))
         lines = content.split(b"\n") if content else []
         values = np.empty(len(lines), dtype=object)
         for i, line in enumerate(lines):
@@ -368,21 +325,21 @@ class FitReader:
         return values[codes].reshape(shape)
 
     def _is_large(self, part: dict[str, Any]) -> bool:
-        unread = [self._unread(said) for said in part.values()]
+        unread = [self._unread(value) for value in part.values()]
         return sum(array.form.memory for array in unread if array is not None) > LARGE
 
-    def _unread(self, said: Any) -> UnreadArray | None:
+    def _unread(self, value: Any) -> UnreadArray | None:
         """Return the array that a field refers to if it has not been read."""
-        number: Any = said.get("part") if isinstance(said, dict) else None
+        number: Any = value.get("part") if isinstance(value, dict) else None
         known = type(number) is int and 0 <= number < len(self._built)
         built = self._built[number] if known else None
         return built if isinstance(built, UnreadArray) else None
 
     def _forest_later(self, kind: Any, part: dict[str, Any]) -> Any:
         """Return trees whose arrays are read when one of them is needed."""
-        unread = {name: self._unread(said) for name, said in part.items()}
+        unread = {name: self._unread(value) for name, value in part.items()}
         later = {name: array for name, array in unread.items() if array is not None}
-        known = {name: self._value(said) for name, said in part.items() if name not in later}
+        known = {name: self._value(value) for name, value in part.items() if name not in later}
 
         def read(trees: Any) -> None:
             with errors_naming(self._archive.path, self._archive.version):
@@ -402,15 +359,15 @@ class FitReader:
         self, kind: type, values: dict[str, Any], let_go: Container[str] = frozenset()
     ) -> None:
         """Raise `InputError` unless an object has the fields of its class, of their types."""
-        names, way = set(field_names(kind)), way_out(self._archive.version)
-        needed = {name for name in needed_fields(kind) if name not in let_go}
+        names, way = set(storable_classes.field_names(kind)), way_out(self._archive.version)
+        needed = {name for name in storable_classes.needed_fields(kind) if name not in let_go}
         if not needed <= set(values) <= names:
             raise InputError(
                 f"it has a {kind.__name__} with parts that this version, {__version__}, does not "
                 f"know: {way}"
             )
         for name, value in values.items():
-            if not is_as_annotated(kind, name, value):
+            if not validation.is_as_annotated(kind, name, value):
                 raise InputError(f"its {kind.__name__}.{name} is of a wrong type: {way}")
 
 
@@ -437,14 +394,14 @@ def _withheld(rows: Any, dropped: Any, reason: Any = LEFT_OUT, **fields: Any) ->
     if reason not in (LEFT_OUT, STREAMED):
         raise damaged()
     for name, value in fields.items():
-        if not is_as_annotated(TrainingData, name, value):
+        if not validation.is_as_annotated(TrainingData, name, value):
             raise damaged()
     return NoData(_whole(rows), _whole(dropped), **fields, reason=reason)
 
 
 def _made(kind: type, values: dict[str, Any]) -> Any:
     """Return an object with these fields, also those that are no arguments."""
-    later = fields_set_later(kind)
+    later = storable_classes.fields_set_later(kind)
     made = kind(**{name: value for name, value in values.items() if name not in later})
     for name in later:
         object.__setattr__(made, name, values[name])
@@ -456,14 +413,14 @@ def _require_trees(fit: Fit | GuidedFit | BoostedFit) -> None:
     p, K = len(fit.design.columns), fit.design.response.n_classes
     if isinstance(fit, GuidedFit):
         n_trees = len(fit.streams)
-        _check(fit.guided, lambda trees: require_sound_guided(trees, p, K, n_trees))
+        _check(fit.guided, lambda trees: validation.require_sound_guided(trees, p, K, n_trees))
     elif isinstance(fit, Fit):
         n_trees = len(fit.streams)
-        _check(fit.forest, lambda trees: require_sound_forest(trees, p, K, n_trees))
+        _check(fit.forest, lambda trees: validation.require_sound_forest(trees, p, K, n_trees))
         if isinstance(fit, SurvivalFit):
-            _check(fit.forest, partial(require_curves_of, fit))
+            _check(fit.forest, partial(validation.require_curves_of, fit))
     else:
-        _check(fit.forest, lambda trees: require_sound_forest(trees, p, 1, None))
+        _check(fit.forest, lambda trees: validation.require_sound_forest(trees, p, 1, None))
 
 
 def _check(trees: Any, check: Callable[[Any], None]) -> None:

@@ -38,9 +38,8 @@ WHOLE = 2.0**16
 class FitWriter:
     """Writes the parts of a fit to an archive, with training rows if `data`.
 
-    `advance` is called with the bytes in memory of each array that has been written. `given` has
-    the names of functions that formulas use and the file does not hold, `untrusted` parts of the
-    formulas' code that `load` refuses.
+    `advance` takes the bytes of each array that has been written; `given` has functions that
+    formulas use and the file lacks, `untrusted` code that `load` refuses.
     """
 
     archive: ArchiveWriter
@@ -56,8 +55,8 @@ class FitWriter:
 
     def write(self, result: str, fit: Any) -> bool:
         """Write the fit of a kind of results; return whether a reader accepts its size."""
-        said = {"result": result, "fit": self._value(fit, "fit"), "parts": self._parts}
-        text = json.dumps(said, separators=(",", ":"))
+        whole = {"result": result, "fit": self._value(fit, "fit"), "parts": self._parts}
+        text = json.dumps(whole, separators=(",", ":"))
         content = text.replace('},{"is":', '},\n{"is":').encode()
         return self.archive.finish(content, self._memory + cost_of_json(content))
 
@@ -99,9 +98,9 @@ class FitWriter:
             return {"is": "LongDouble"} | {key: self._value(v, name) for key, v in fields.items()}
         if isinstance(value, np.ndarray):
             return self._of_array(value, name)
-        found = pandas_as_fields(value)
-        if found is not None:
-            kind, fields = found
+        of_pandas = pandas_as_fields(value)
+        if of_pandas is not None:
+            kind, fields = of_pandas
             self._memory += cost_of_built(value)
         elif isinstance(value, Evaluation):
             kind, fields = "Evaluation", self._evaluation(value)
@@ -195,8 +194,8 @@ class FitWriter:
         if array.size > 1 and dtype.kind in "biuf" and dtype.itemsize <= 8:
             flat = np.ravel(array)
             if (flat == flat[0]).all() and not (dtype.kind == "f" and flat[0] == 0):
-                said = {"dtype": dtype.str, "shape": list(array.shape)}
-                return said | {"every": self._value(flat[0].item(), "")}
+                form = {"dtype": dtype.str, "shape": list(array.shape)}
+                return form | {"every": self._value(flat[0].item(), "")}
         if array.size > FEW_NUMBERS or dtype.kind not in "biuf" or dtype.itemsize > 8:
             return None
         flat = np.ravel(array)
@@ -247,10 +246,7 @@ def _as_doubles(value: Any) -> dict[str, Any]:
 
 
 def _in_whole_numbers_and_others(X: NDArray[np.float32]) -> dict[str, Any]:
-    """Return the rows of a matrix (r, n) that hold whole numbers, such as indicators, apart.
-
-    In a few bits each they take a fraction of the space.
-    """
+    """Return the rows of a matrix (r, n) of whole numbers apart, which take a few bits each."""
     whole = np.array([_is_whole(row) for row in X], dtype=np.bool_)
     of_these = {
         "whole": MadeWhenWritten(lambda: X[whole]),

@@ -29,12 +29,7 @@ def save(
     data: bool,
     progress: bool = False,
 ) -> None:
-    """Save a fit to a file, for `odrf.results.base.FittedResults.save`.
-
-    `result` is the name of its class of results; `progress` shows a bar of the bytes of trees and
-    rows.  Raises `InputError` if the file cannot be written, or the fit holds something that has no
-    place in a file.
-    """
+    """Save a fit to a file; `result` is the name of its class of results."""
     size = bytes_in_memory(fit)
     with (
         replacing(path) as file,
@@ -61,10 +56,7 @@ def saved_bytes(fit: AnyFit, data: bool) -> int:
 def replaced(path: str | PathLike[str], content: bytes) -> None:
     """Write a file as a whole: readers of `path` get the old content, or all of the new.
 
-    The content is written to a new file in the same folder, which then takes the name.  If the
-    process is killed meanwhile, this other file, which ends in ``.part``, may remain.  Raises
-    `InputError` if the folder does not exist, or the file cannot be written; `path` is then as it
-    was.
+    It is written to a file of the same folder that ends in ``.part``, which then takes the name.
     """
     with replacing(path) as file:
         file.write(content)
@@ -130,14 +122,14 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _say_what_load_needs(
-    path: str | PathLike[str], given: dict[str, None], untrusted: dict[str, None]
+    path: str | PathLike[str], functions: dict[str, None], untrusted: dict[str, None]
 ) -> None:
     words = []
-    if given:
-        words.append(f"{names_listed(given)} of your own, which the file does not hold")
+    if functions:
+        words.append(f"{names_listed(functions)} of your own, which the file does not hold")
     if untrusted:
         words.append(f"{names_listed(untrusted)}, which load() does not trust unless you say so")
-    options = [f"functions={as_mapping(given)}"] * bool(given)
+    options = [f"functions={as_mapping(functions)}"] * bool(functions)
     options += ["trusted=True"] * bool(untrusted)
     if words:
         warn_user(

@@ -21,19 +21,7 @@ from odrf.design.structure import RowStructure
 from odrf.design.survival_times import SurvivalTimes
 from odrf.design.variables import Variable
 from odrf.design.weights import Offset
-from odrf.engine.boosting.losses import (
-    Absolute,
-    Cox,
-    Huber,
-    LogisticLoss,
-    LogLogistic,
-    LogNormal,
-    Multinomial,
-    Ordinal,
-    Poisson,
-    SquaredError,
-    Weibull,
-)
+from odrf.engine.boosting import losses
 from odrf.engine.boosting.runs import RunRows
 from odrf.engine.boosting.state import Boosted, BoostingParams
 from odrf.engine.factors import EncodedColumns, Layout
@@ -43,12 +31,7 @@ from odrf.engine.resamples import Batch, Sampling
 from odrf.engine.splits.surrogates import Marks, SurrogateSplits
 from odrf.engine.survival.curves import LeafCurves
 from odrf.engine.survival.event_ranks import EventRanks
-from odrf.engine.survival.likelihoods import (
-    ExtremeValueError,
-    LogisticError,
-    LogTimes,
-    NormalError,
-)
+from odrf.engine.survival.likelihoods import ExtremeValueError, LogisticError, LogTimes, NormalError
 from odrf.engine.trees.forest import Forest
 from odrf.fits.blending import Blend
 from odrf.fits.calibration import Recalibration
@@ -72,10 +55,6 @@ from odrf.statistics.calibration import LogOdds, Power, Steps
 from odrf.statistics.ridge import KernelRidge
 from odrf.statistics.survival.score_curves import FailureTimes, ProportionalHazards
 
-# ------------------------------------------------------------------------------------------------
-# The classes that a file may hold: all parts of a fit, and nothing else.
-# ------------------------------------------------------------------------------------------------
-
 PACKAGE = __name__.partition(".")[0]
 
 CLASSES: dict[str, type] = {
@@ -85,8 +64,9 @@ CLASSES: dict[str, type] = {
         *(EstimandFit, Options, ResolvedOptions, Rule),
         *(ResolvedBoostingOptions, ResolvedGuidedOptions, ResolvedStackOptions),
         *(KernelParams, GuidedKernelParams, Sampling, Batch, BoostingParams, Mixture, Share),
-        *(Absolute, Huber, LogisticLoss, Multinomial, Ordinal, Poisson, SquaredError),
-        *(Cox, EventRanks, LogNormal, LogLogistic, Weibull, LogTimes),
+        *(losses.Absolute, losses.Huber, losses.LogisticLoss, losses.Multinomial, losses.Ordinal),
+        *(losses.Poisson, losses.SquaredError, losses.Cox, losses.LogNormal, losses.LogLogistic),
+        *(losses.Weibull, EventRanks, LogTimes),
         *(BoostedSurvivalFit, SurvivalTimes, ProportionalHazards, FailureTimes),
         *(NormalError, LogisticError, ExtremeValueError),
         *(Forest, GuidedForest, Boosted, RunRows, SurrogateSplits, Marks),
@@ -142,14 +122,9 @@ def needed_fields(kind: type) -> frozenset[str]:
 @cache
 def fields_set_later(kind: type) -> frozenset[str]:
     """Return the names of the fields that are no arguments."""
-    if is_dataclass(kind):
-        return frozenset(field.name for field in fields(kind) if not field.init)
-    return frozenset()
+    made = fields(kind) if is_dataclass(kind) else ()
+    return frozenset(field.name for field in made if not field.init)
 
-
-# ------------------------------------------------------------------------------------------------
-# About how much memory the parts of a file take, so that it can be known beforehand.
-# ------------------------------------------------------------------------------------------------
 
 # Bytes of a value that was read from JSON.
 VALUE = 128

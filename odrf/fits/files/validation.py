@@ -6,10 +6,10 @@ import math
 import re
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from numbers import Integral, Real
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,37 +43,33 @@ from odrf.statistics.calibration import Power, Steps
 from odrf.statistics.ridge import KERNELS
 from odrf.statistics.survival.score_curves import CurvesOfScores, ProportionalHazards
 
-# ------------------------------------------------------------------------------------------------
-# Whether times, curves and hazards from a file fit together, as kernels need.
-# ------------------------------------------------------------------------------------------------
-
 
 def require_sound_times(times: SurvivalTimes, n: int) -> None:
     """Raise `InputError` unless there is a time and an event for each of n rows."""
     causes = len(times.causes)
     _require(times.time.shape == times.event.shape == (n,) and causes > 0)
     _require(times.event.dtype == np.int64)
-    _require(bool(np.isfinite(times.time).all() and (times.time >= 0).all()))
-    _require(bool(((times.event >= 0) & (times.event <= causes)).all() and times.event.any()))
+    _require(np.isfinite(times.time).all() and (times.time >= 0).all())
+    _require(((times.event >= 0) & (times.event <= causes)).all() and times.event.any())
     if times.start is not None:
-        _require(times.start.shape == (n,) and bool((times.start < times.time).all()))
-        _require(bool((times.start >= 0).all()))
+        _require(times.start.shape == (n,) and (times.start < times.time).all())
+        _require((times.start >= 0).all())
 
 
 def require_sound_survival(fit: SurvivalFit) -> None:
     """Raise `InputError` unless curves are made of steps at known times, which ascend in each."""
     at, (start, rank, hazard, of_cause) = fit.event_times, fit.curves
-    _require(at.ndim == 1 and len(at) > 0 and bool((np.diff(at) > 0).all()))
+    _require(at.ndim == 1 and len(at) > 0 and (np.diff(at) > 0).all())
     _require(start.ndim == 1 and len(start) > 1 and start[0] == 0 and start[-1] == len(rank))
-    _require(bool((np.diff(start) >= 0).all()) and rank.shape == hazard.shape == (len(rank),))
+    _require((np.diff(start) >= 0).all() and rank.shape == hazard.shape == (len(rank),))
     _require(start.dtype == np.int64 and rank.dtype == np.int32 and hazard.dtype == np.float64)
-    _require(bool(((rank > 0) & (rank <= len(at))).all() and ((hazard > 0) & (hazard <= 1)).all()))
+    _require(((rank > 0) & (rank <= len(at))).all() and ((hazard > 0) & (hazard <= 1)).all())
     causes = len(fit.design.response.causes)
     _require(of_cause.shape == ((len(rank), causes) if causes > 1 else (0, 0)))
-    _require(bool((of_cause >= 0).all()))
+    _require((of_cause >= 0).all())
     first = np.zeros(len(rank) + 1, dtype=np.bool_)
     first[start] = True
-    _require(bool(((np.diff(rank) > 0) | first[1:-1]).all()))
+    _require(((np.diff(rank) > 0) | first[1:-1]).all())
     _require_causes(of_cause, hazard, len(fit.design.response.causes))
     _require(fit.data.times is not None or not fit.data.has_rows)
 
@@ -85,7 +81,7 @@ def require_curves_of(fit: SurvivalFit, forest: Forest) -> None:
     if hazards is not None:
         of_nodes = hazards.events, hazards.expected, hazards.person_time, hazards.relative
         _require(all(numbers.shape == (m,) for numbers in of_nodes))
-        _require(hazards.log_rank.shape == (m,) and bool((hazards.log_rank >= 0).all()))
+        _require(hazards.log_rank.shape == (m,) and (hazards.log_rank >= 0).all())
         causes = 1 if fit.control.cause is not None else len(fit.design.response.causes)
         _require(hazards.of_cause.shape == ((m, causes) if causes > 1 else (0, 0)))
         # older files do not have these two
@@ -103,20 +99,13 @@ def _require_causes(
     _require(n_causes == 1 or np.allclose(of_cause.sum(axis=1), hazard))
 
 
-# ------------------------------------------------------------------------------------------------
-# Whether the arrays of a fit from a file fit together, as kernels, which check nothing, need.
-# ------------------------------------------------------------------------------------------------
-
 # Nodes whose children are checked in one batch.
 NODES = 2**18
 KINDS = ("regression", "classification", SURVIVAL)
 
 
 def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
-    """Raise `InputError` unless design, training rows and options of a fit fit together.
-
-    Its trees are checked when they are read.
-    """
+    """Raise `InputError` unless design, rows and options of a fit, not yet trees, fit together."""
     design, data = fit.design, fit.data
     _require_design(design)
     p, K, n = len(design.columns), design.response.n_classes, data.n_rows
@@ -139,11 +128,9 @@ def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
             require_sound_survival(fit)
     elif isinstance(fit, GuidedFit):
         _require(fit.streams.ndim == 2 and fit.streams.shape[1] == 4)
-        _require(fit.control.settings.n_classes == K)
-        _require(len(fit.frame) >= n or not data.has_rows)
+        _require(fit.control.settings.n_classes == K and (len(fit.frame) >= n or not data.has_rows))
     else:
-        _require(fit.held.shape == (n,))
-        _require(fit.offset.values.shape == (n if data.has_rows else 0,))
+        _require(fit.held.shape == (n,) and fit.offset.values.shape == (n if data.has_rows else 0,))
         runs, outputs = fit.control.n_runs, fit.control.n_outputs
         _require(fit.boosted.starts.shape == (runs, outputs) and len(fit.boosted.drawn) == runs)
         for rows in fit.boosted.drawn:
@@ -165,10 +152,7 @@ def _require_sums(sums: RowSums, design: Design, n_trees: int) -> None:
 
 
 def require_sound_forest(forest: Forest, p: int, K: int, n_trees: int | None) -> None:
-    """Raise `InputError` unless rows of `p` columns can be predicted by a forest.
-
-    It must predict `K` numbers, and have `n_trees` trees if that is known.
-    """
+    """Raise `InputError` unless the trees predict `K` numbers of rows of `p` columns."""
     m, z, root, left = len(forest.left), len(forest.index), forest.root, forest.left
     require_sound_roots(root, m)
     _require(len(root) == (n_trees or len(root) - 1) + 1)
@@ -190,14 +174,14 @@ def require_sound_forest(forest: Forest, p: int, K: int, n_trees: int | None) ->
 def require_sound_roots(root: NDArray, m: int) -> None:
     """Raise `InputError` unless trees have at least a node each, and m together."""
     _require_ranges(root, m)
-    _require(bool((np.diff(root) > 0).all()))
+    _require((np.diff(root) > 0).all())
 
 
 def require_sound_guided(forest: GuidedForest, p: int, K: int, n_trees: int) -> None:
     """Raise `InputError` unless guided trees can predict, as `require_sound_forest`."""
     m, root, plane, W = len(forest.left), forest.root, forest.plane, len(forest.threshold)
     _require_ranges(root, m)
-    _require(bool((np.diff(root) > 0).all()) and len(root) == n_trees + 1)
+    _require((np.diff(root) > 0).all() and len(root) == n_trees + 1)
     for name in ("left", "plane", "count", "weight", "impurity"):
         _require(getattr(forest, name).shape == (m,))
     _require(forest.value.shape == (m, K))
@@ -209,12 +193,12 @@ def require_sound_guided(forest: GuidedForest, p: int, K: int, n_trees: int) -> 
     ):
         _require_ranges(ranges, size)
         _require(len(ranges) == len(root))
-    _require(bool((np.diff(forest.first_coef) == forest.n_planes * forest.n_columns).all()))
+    _require((np.diff(forest.first_coef) == forest.n_planes * forest.n_columns).all())
     split = np.flatnonzero(forest.left >= 0)
     tree = np.repeat(np.arange(n_trees), np.diff(root))[split]
     inside = plane[split] >= forest.first_plane[tree]
     inside &= plane[split] < forest.first_plane[tree + 1]
-    _require(bool(inside.all()) and _within(plane, -1, W) and _within(forest.columns, 0, p))
+    _require(inside.all() and _within(plane, -1, W) and _within(forest.columns, 0, p))
 
 
 def require_sound_maps(recalibration: Recalibration) -> None:
@@ -228,8 +212,8 @@ def require_sound_maps(recalibration: Recalibration) -> None:
     for each in recalibration.maps:
         if isinstance(each, Steps):
             _require(each.at.ndim == 1 and each.at.shape == each.value.shape and len(each.at) > 0)
-            _require(bool((np.diff(each.at) > 0).all() and (np.diff(each.value) >= 0).all()))
-            _require(bool(each.value[0] >= 0 and each.value[-1] <= 1))
+            _require((np.diff(each.at) > 0).all() and (np.diff(each.value) >= 0).all())
+            _require(each.value[0] >= 0 and each.value[-1] <= 1)
 
 
 def require_sound_stack(fit: StackedFit) -> None:
@@ -242,7 +226,7 @@ def require_sound_stack(fit: StackedFit) -> None:
     _require(len(parts) > 0 and all(isinstance(part, StackedPart) for part in parts))
     _require(fit.weights.shape == fit.errors.shape == fit.rises.shape == (len(parts),))
     _require(all(isinstance(trial, Trial) for trial in fit.trials))
-    _require(bool((fit.weights >= 0).all() and 0 < fit.weights.max() <= 1 + 1e-9))
+    _require((fit.weights >= 0).all() and 0 < fit.weights.max() <= 1 + 1e-9)
     _require(isinstance(fit.power, float) and 0 < fit.power < np.inf)
     _require(isinstance(parts[0].fit, Fit))
     for part in parts:
@@ -262,7 +246,7 @@ def require_sound_stack(fit: StackedFit) -> None:
             terms = np.where(np.isnan(knots[:, 0]), 1, knots.shape[1])
             _require(part.base.coef.shape == (terms.sum(),))
             curved = knots[~np.isnan(knots[:, 0])]
-            _require(bool((np.diff(curved, axis=1) > 0).all()))
+            _require((np.diff(curved, axis=1) > 0).all())
             _require(part.base.ends is None or part.base.ends.shape == (p, 2))
 
 
@@ -271,7 +255,7 @@ def _require_smoother(smoother: KernelSmoother, p: int, K: int, n: int) -> None:
     points, ridge = smoother.points, smoother.ridge
     _require(points.ndim == 2 and len(points) > 0)
     _require(smoother.centre.shape == smoother.unit.shape == (points.shape[1],) == (p,))
-    _require(bool((smoother.unit > 0).all()) and smoother.left_out.shape == (n, K))
+    _require((smoother.unit > 0).all() and smoother.left_out.shape == (n, K))
     _require(smoother.ends is None or smoother.ends.shape == (p, 2))
     if smoother.directions is not None:
         _require(smoother.directions.ndim == 2 and len(smoother.directions) == p)
@@ -279,7 +263,7 @@ def _require_smoother(smoother: KernelSmoother, p: int, K: int, n: int) -> None:
     _require(ridge.coef.shape == (len(points), K) and ridge.intercept.shape == (K,))
 
 
-def _require(sound: bool) -> None:
+def _require(sound: bool | np.bool_) -> None:
     if not sound:
         raise InputError("its parts do not fit together: use a copy, or fit again")
 
@@ -291,7 +275,7 @@ def _within(numbers: NDArray, low: int, end: int) -> bool:
 def _require_ranges(first: NDArray, end: int) -> None:
     """Raise `InputError` unless numbers ascend from 0 to `end`."""
     _require(first.ndim == 1 and len(first) > 0 and first[0] == 0 and first[-1] == end)
-    _require(bool((first[1:] >= first[:-1]).all()))
+    _require((first[1:] >= first[:-1]).all())
 
 
 def _require_children(root: NDArray, left: NDArray) -> None:
@@ -310,10 +294,10 @@ def _require_own_children(root: NDArray, left: NDArray, before: int) -> None:
     """Do the same for some trees, after so many nodes of others."""
     split = np.flatnonzero(left != -1)
     child, end = left[split] - before, np.repeat(root[1:], np.diff(root))[split]
-    _require(bool(((child > split) & (child + 1 < end)).all()))
+    _require(((child > split) & (child + 1 < end)).all())
     parents = np.bincount(child, minlength=len(left) + 1)
     parents[1:] += parents[:-1].copy()
-    _require(bool((parents <= 1).all()) and not parents[root[:-1]].any())
+    _require((parents <= 1).all() and not parents[root[:-1]].any())
 
 
 def _require_surrogates(surrogates: SurrogateSplits, m: int, p: int) -> None:
@@ -366,11 +350,10 @@ def _require_recipe(recipe: Predictors, p: int) -> None:
     width = [variable.width for variable in recipe.variables]
     widths = [math.prod(width[v] for v in term) for term in recipe.terms]
     for j, kept in recipe.kept.items():
-        _require(0 <= j < P and kept.ndim == 1 and len(kept) > 0)
-        _require(bool((np.diff(kept) > 0).all()))
+        _require(0 <= j < P and kept.ndim == 1 and len(kept) > 0 and (np.diff(kept) > 0).all())
         _require(kept[0] >= 0 and kept[-1] < widths[j])
         widths[j] = len(kept)
-    _require(bool((np.diff(recipe.first) == np.array(widths) + recipe.holes).all()))
+    _require((np.diff(recipe.first) == np.array(widths) + recipe.holes).all())
 
 
 def _require_rows(data: TrainingData, p: int, K: int) -> None:
@@ -381,14 +364,13 @@ def _require_rows(data: TrainingData, p: int, K: int) -> None:
     if data.apart is not None:
         _require(data.apart.where.ndim == 1 and int((~data.apart.where).sum()) == n)
         _require(len(data.apart.where) == n + len(data.apart.frame))
-    _require(bool(np.isfinite(data.y).all()))
-    _require(data.kept is None or len(data.kept) == n)
+    _require(np.isfinite(data.y).all() and (data.kept is None or len(data.kept) == n))
     if data.times is not None:
         require_sound_times(data.times, n)
     if data.structure is not None:
         _require_structure(data.structure, n)
     if K > 1:
-        _require(_within(data.y, 0, K) and bool((data.y == np.floor(data.y)).all()))
+        _require(_within(data.y, 0, K) and (data.y == np.floor(data.y)).all())
     _require_matrix(data.X)
 
 
@@ -413,7 +395,7 @@ def _require_matrix(X: Matrix) -> None:
     _require_layout(X.layout, r, len(X))
     for row in range(X.layout.n_numbers, r):
         codes, levels = stored(X)[row], X.layout.level[X.layout.place == row]
-        _require(len(levels) > 0 and bool((codes == np.floor(codes)).all()))
+        _require(len(levels) > 0 and (codes == np.floor(codes)).all())
         _require(_within(codes, 0, int(levels.max()) + 1))
 
 
@@ -421,12 +403,8 @@ def _require_layout(layout: Layout, r: int, p: int) -> None:
     place, level, n_numbers = layout
     _require(place.shape == level.shape == (p,) and 0 <= n_numbers <= r)
     _require(_within(place, 0, r) and _within(level, 0, 2**24 + 1))
-    _require(bool(((level == 0) == (place < n_numbers)).all()))
+    _require(((level == 0) == (place < n_numbers)).all())
 
-
-# ------------------------------------------------------------------------------------------------
-# Whether the fields of an object have the types of their annotations.
-# ------------------------------------------------------------------------------------------------
 
 # What has the methods of a protocol, of all that a file can hold.
 OF_PROTOCOL: dict[Any, tuple[type, ...]] = {
@@ -449,6 +427,8 @@ def _is_of(value: Any, hint: Any) -> bool:
     if hint is Any:
         return True
     origin, inner = _origin_and_inner(hint)
+    if origin is Literal:
+        return isinstance(value, str) and value in inner
     if origin in (Union, types.UnionType):
         return any(_is_of(value, one) for one in inner)
     if origin is np.ndarray:
@@ -457,7 +437,7 @@ def _is_of(value: Any, hint: Any) -> bool:
         return isinstance(value, tuple) and _are_of(value, inner)
     if origin in (frozenset, list):
         return isinstance(value, origin) and all(_is_of(one, inner[0]) for one in value)
-    if origin is dict:
+    if origin in (dict, Mapping):
         pairs = value.items() if isinstance(value, dict) else ()
         sound = all(_is_of(key, inner[0]) and _is_of(one, inner[1]) for key, one in pairs)
         return isinstance(value, dict) and sound
@@ -496,12 +476,9 @@ def _has_dtype(array: np.ndarray, hint: Any) -> bool:
     return not isinstance(scalar, type) or issubclass(array.dtype.type, scalar)
 
 
-# ------------------------------------------------------------------------------------------------
 # Whether the names and the formula of a design from a file are those of its columns and code.
-#
 # A design has the name of a column in several places, and its formula is code again when
 # somebody fits by it.
-# ------------------------------------------------------------------------------------------------
 
 
 def require_names_of_design(design: Design) -> None:
@@ -533,18 +510,17 @@ def require_names_of_rows(design: Design, data: TrainingData) -> None:
 def require_trusted_formula(design: Design) -> None:
     """Raise `InputError` if the formula has code that is neither that of the terms nor trusted.
 
-    The code of the terms has been checked.  Names that the file does not know are columns that the
-    formula leaves out, such as ``id`` in ``y ~ . - id``: they have no values that could run.
+    Names that the file does not know are columns left out, as in ``y ~ . - id``, without values.
     """
     variables = [variable.evaluation for variable in design.recipe.variables]
     evaluations = [each for each in (design.response.evaluation, *variables) if each is not None]
     columns = [*design.schema.columns, *design.response.columns]
     formula = _read(design.formula, columns)
-    given = {name for evaluation in evaluations for name in evaluation.given}
+    functions = {name for evaluation in evaluations for name in evaluation.given}
     for atom in (formula.response, *(atom for term in formula.terms for atom in term)):
         if not isinstance(atom, Expression) or _is_checked(atom, evaluations):
             continue
-        part = untrusted_part(atom.code, columns, {}, given)
+        part = untrusted_part(atom.code, columns, {}, functions)
         if part is not None:
             raise InputError(
                 f"{atom.name!r} in its formula uses {part!r}, {UNTRUSTED}, and is none of its "

@@ -18,9 +18,7 @@ from numpy.typing import NDArray
 from odrf.errors import InputError
 from odrf.fits.files.arrays import MadeWhenWritten
 
-# ------------------------------------------------------------------------------------------------
-# Values of Python, NumPy and pandas that JSON has no word for: as a name and plain contents.
-# ------------------------------------------------------------------------------------------------
+Integers = NDArray[np.int64]
 
 AS_THEY_ARE = (type(None), bool, int, str)
 """Types of which JSON has the values as they are; beside these finite floats."""
@@ -35,10 +33,7 @@ NUMPY_TYPES = (
 
 
 def scalar_as_json(value: Any) -> dict[str, Any] | None:
-    """Return a value as a name and its contents; None if it is of another kind.
-
-    Raises `InputError` for a time of a zone that has no name.
-    """
+    """Return a value as a name and its contents; None if it is of another kind."""
     kind = type(value)
     if value is pd.NaT or value is pd.NA:
         return {"missing": "NaT" if value is pd.NaT else "NA"}
@@ -120,8 +115,8 @@ def zone_of_json(zone: Any) -> datetime.tzinfo | None:
 
 def pandas_zone(zone: Any) -> datetime.tzinfo | None:
     """Return the time zone as pandas makes it of a name, which depends on its version."""
-    found = zone_of_json(zone)
-    return pd.DatetimeTZDtype(tz=zone).tz if type(zone) is str else found
+    of_python = zone_of_json(zone)
+    return pd.DatetimeTZDtype(tz=zone).tz if type(zone) is str else of_python
 
 
 def _timestamp(ticks: int, unit: str, zone: Any) -> pd.Timestamp:
@@ -173,10 +168,6 @@ SCALARS: dict[str, Callable[..., Any]] = {
 """How the contents become a value again, by its name."""
 
 
-# ------------------------------------------------------------------------------------------------
-# Tables, series, indexes and columns of pandas as arrays and plain values, and back.
-# ------------------------------------------------------------------------------------------------
-
 # Types are known by their names in files alone, not when code is checked.
 make_array: Any = pd.array
 string_type: Any = pd.StringDtype
@@ -189,15 +180,11 @@ ARROW_NAME = re.compile(r"[a-z0-9_]+(\[[a-z]+\])?")
 
 
 def pandas_as_fields(value: Any) -> tuple[str, dict[str, Any]] | None:
-    """Return the name of what builds a value again, and what it needs; None if it is not pandas'.
-
-    Raises `InputError` for a column of a type that another library defines.
-    """
+    """Return the name of what builds a value of pandas again, and what it needs, or None."""
     if isinstance(value, pd.DataFrame):
         return "DataFrame", _table(value)
     if isinstance(value, pd.Series):
-        fields = {"values": _values(value), "index": value.index, "name": value.name}
-        return "Series", fields
+        return "Series", {"values": _values(value), "index": value.index, "name": value.name}
     if isinstance(value, pd.Index):
         return _index(value)
     return _column(value) if isinstance(value, pd.api.extensions.ExtensionArray) else None
@@ -205,12 +192,16 @@ def pandas_as_fields(value: Any) -> tuple[str, dict[str, Any]] | None:
 
 def _table(table: pd.DataFrame) -> dict[str, Any]:
     """Columns of one of NumPy's types are one array, the others an array each."""
+
+    def side_by_side(places: list[int]) -> NDArray:
+        return np.ascontiguousarray(table.iloc[:, places].to_numpy().T)
+
     alike: dict[Any, list[int]] = {}
     for j, dtype in enumerate(table.dtypes):
         plain = isinstance(dtype, np.dtype) and dtype.kind in "biufc"
         alike.setdefault(dtype if plain else j, []).append(j)
     parts = [
-        MadeWhenWritten(partial(_side_by_side, table, places))
+        MadeWhenWritten(partial(side_by_side, places))
         if isinstance(dtype, np.dtype)
         else _values(table.iloc[:, places[0]])
         for dtype, places in alike.items()
@@ -224,18 +215,13 @@ def _table(table: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _side_by_side(table: pd.DataFrame, places: list[int]) -> NDArray:
-    return np.ascontiguousarray(table.iloc[:, places].to_numpy().T)
-
-
 def _index(index: pd.Index) -> tuple[str, dict[str, Any]]:
     if isinstance(index, pd.RangeIndex):
         ends = {"start": index.start, "stop": index.stop, "step": index.step}
         return "RangeIndex", {**ends, "name": index.name}
     if isinstance(index, pd.MultiIndex):
-        codes = tuple(np.asarray(codes) for codes in index.codes)
-        names = tuple(index.names)
-        return "MultiIndex", {"levels": tuple(index.levels), "codes": codes, "names": names}
+        levels, codes = tuple(index.levels), tuple(map(np.asarray, index.codes))
+        return "MultiIndex", {"levels": levels, "codes": codes, "names": tuple(index.names)}
     freq = index.freqstr if isinstance(index, pd.DatetimeIndex | pd.TimedeltaIndex) else None
     return "Index", {"values": _values(index), "name": index.name, "freq": freq}
 
@@ -334,31 +320,11 @@ def _any_index(values: Any, name: Any, freq: Any) -> pd.Index:
     return index
 
 
-def _multi_index(levels: tuple, codes: tuple, names: tuple) -> pd.MultiIndex:
-    return pd.MultiIndex(levels=levels, codes=codes, names=names)
-
-
-def _categorical(codes: NDArray, categories: pd.Index, ordered: bool) -> pd.Categorical:
-    return pd.Categorical.from_codes(codes, categories=categories, ordered=ordered)
-
-
-def _dates(ticks: NDArray[np.int64], unit: str, zone: Any) -> Any:
+def _dates(ticks: Integers, unit: str, zone: Any) -> Any:
     stamps = pd.DatetimeIndex(ticks.view(f"M8[{unit}]"))
     if zone is not None:
         stamps = stamps.tz_localize("UTC").tz_convert(pandas_zone(zone))
     return stamps.array
-
-
-def _spans(ticks: NDArray[np.int64], unit: str) -> Any:
-    return pd.TimedeltaIndex(ticks.view(f"m8[{unit}]")).array
-
-
-def _periods(ordinals: NDArray[np.int64], freq: str) -> Any:
-    return pd.arrays.PeriodArray(ordinals, dtype=pd.PeriodDtype(freq))
-
-
-def _intervals(left: pd.Index, right: pd.Index, closed: Any) -> Any:
-    return pd.arrays.IntervalArray.from_arrays(left, right, closed)
 
 
 def _masked(dtype: str, numbers: NDArray, empty: NDArray[np.bool_]) -> Any:
@@ -367,10 +333,6 @@ def _masked(dtype: str, numbers: NDArray, empty: NDArray[np.bool_]) -> Any:
     array = make_array(numbers, dtype=dtype)
     array[empty] = pd.NA
     return array
-
-
-def _sparse(values: NDArray, fill: Any) -> Any:
-    return pd.arrays.SparseArray(values, fill_value=fill)
 
 
 def _strings(texts: NDArray, storage: str, is_nan: bool) -> Any:
@@ -409,18 +371,24 @@ def _arrow_type(name: str) -> Any:
 
 BUILDERS: dict[str, Callable[..., Any]] = {
     "ArrowArray": _arrow,
-    "Categorical": _categorical,
+    "Categorical": lambda codes, categories, ordered: pd.Categorical.from_codes(
+        codes, categories=categories, ordered=ordered
+    ),
     "DataFrame": _data_frame,
     "DatetimeArray": _dates,
     "Index": _any_index,
-    "IntervalArray": _intervals,
+    "IntervalArray": lambda left, right, closed: pd.arrays.IntervalArray.from_arrays(
+        left, right, closed
+    ),
     "MaskedArray": _masked,
-    "MultiIndex": _multi_index,
-    "PeriodArray": _periods,
+    "MultiIndex": lambda levels, codes, names: pd.MultiIndex(levels, codes, names=names),
+    "PeriodArray": lambda ordinals, freq: pd.arrays.PeriodArray(
+        ordinals, dtype=pd.PeriodDtype(freq)
+    ),
     "RangeIndex": lambda start, stop, step, name: pd.RangeIndex(start, stop, step, name=name),
     "Series": _series,
-    "SparseArray": _sparse,
+    "SparseArray": lambda values, fill: pd.arrays.SparseArray(values, fill_value=fill),
     "StringArray": _strings,
-    "TimedeltaArray": _spans,
+    "TimedeltaArray": lambda ticks, unit: pd.TimedeltaIndex(ticks.view(f"m8[{unit}]")).array,
 }
-"""What builds a value again, by the name that `pandas_as_fields` gives it."""
+"""What builds a value again, from no other fields, by the name that `pandas_as_fields` gives it."""

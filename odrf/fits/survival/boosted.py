@@ -31,10 +31,7 @@ FEWEST_EVENTS = 20
 
 @dataclass(frozen=True)
 class BoostedSurvivalFit(BoostedFit):
-    """A fit of boosted trees for times to an event.
-
-    `event_times` (R,).
-    """
+    """A fit of boosted trees for times to an event, with the event times (R,)."""
 
     curves: CurvesOfScores
     event_times: NDArray[np.float64]
@@ -54,11 +51,7 @@ def grow_boosted_survival(
     control: ResolvedBoostingOptions,
     progress: bool,
 ) -> BoostedSurvivalFit:
-    """Boost for times to an event; arguments as in `grow_boosted_fit`.
-
-    Raises `InputError` if events have several causes, if the loss is of logarithms and a time is 0,
-    or if there are too few rows for validation rows.
-    """
+    """Boost for times to an event, of one cause and not 0 for its logarithm; else `InputError`."""
     require_boostable_times(design, data, control)
     return _with_curves(grow_boosted_fit(call, design, data, offset, control, progress))
 
@@ -91,11 +84,7 @@ def enlarged_boosted_survival(
 
 
 def _with_curves(fit: BoostedFit) -> BoostedSurvivalFit:
-    """Return the fit with the curves of its scores.
-
-    They are those of out-of-bag or validation rows, if 20 of these or more have an event; else of
-    all rows.
-    """
+    """Return the fit with the curves of its scores, of validation rows if 20 have an event."""
     evaluated, scores, rows = "training", fit.scores(fit.data.X, fit.offset.values)[0], ~fit.held
     if fit.control.n_runs > 1:
         out_of_bag = boosted_out_of_bag(fit)[0]

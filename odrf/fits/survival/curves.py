@@ -24,19 +24,27 @@ from odrf.engine.survival.curves import (
 )
 from odrf.engine.trees.routing import EVERY_ROW, predict
 from odrf.errors import InputError, warn_user
+from odrf.fits.effects import kinds_of_trees
 from odrf.fits.fit import AnyFit
+from odrf.fits.intervals import quantile_levels
 from odrf.fits.predicting import RowsToPredict, leaf_frame, spread_numbers
 from odrf.fits.survival.fit import SurvivalFit
 from odrf.fits.survival.hazards import cause_numbers
 from odrf.public.progress import progress_bar
 from odrf.statistics.curves import curve_covariances, simultaneous_width, typical_df
 from odrf.statistics.effects import reach_in_errors
-from odrf.statistics.jackknife import Variance, degrees_of_freedom, enough_trees, rows_of_trees
+from odrf.statistics.jackknife import (
+    Variance,
+    degrees_of_freedom,
+    enough_trees,
+    predicted_by_one,
+    rows_of_trees,
+)
 from odrf.statistics.survival.score_curves import CurvesOfScores, FailureTimes
 
-# ------------------------------------------------------------------------------------------------
-# Predicted curves of rows, and numbers of them: means over the trees, in or out of bag.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 # Most numbers of the curves that are computed at a time.
 AT_ONCE = 2**22
@@ -46,175 +54,144 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class PredictedRows:
-    """Rows X (p, n) whose curves are predicted.
-
-    `unseen` (B, n) are the trees that predict each row, of training rows out of bag; None: all
-    trees.
-    """
+    """Rows X (p, n) whose curves are predicted, by the trees `out_of_bag` (B, n), or by all."""
 
     fit: SurvivalFit
     X: Matrix
-    unseen: NDArray[np.bool_] | None = None
+    out_of_bag: Mask | None = None
 
-    def ranks(self, times: NDArray[np.float64]) -> NDArray[np.int64]:
+    def ranks(self, times: Floats) -> Integers:
         """Return how many event times are not later than each of the `times`."""
         return np.searchsorted(self.fit.event_times, times, side="right")
 
-    def survival(
-        self, times: NDArray[np.float64], advance: Callable[[int], object] = lambda n: None
-    ) -> NDArray[np.float64]:
+    def survival(self, times: Floats, advance: Callable[[int], object] = lambda n: None) -> Floats:
         """Return the survival (n, G) at ascending times (G,): the mean over the trees."""
         return self._at(times, True, advance)
 
-    def hazard(
-        self, times: NDArray[np.float64], advance: Callable[[int], object] = lambda n: None
-    ) -> NDArray[np.float64]:
+    def hazard(self, times: Floats, advance: Callable[[int], object] = lambda n: None) -> Floats:
         """Return the cumulative hazard (n, G) at ascending times (G,): the mean over the trees."""
         return self._at(times, False, advance)
 
-    def _at(
-        self, times: NDArray[np.float64], survival: bool, advance: Callable[[int], object]
-    ) -> NDArray[np.float64]:
+    def _at(self, times: Floats, survival: bool, advance: Callable[[int], object]) -> Floats:
         fit = self.fit
         return mean_curves(
             fit.forest, fit.curves, self.X, self.ranks(times), survival, fit.control.n_jobs,
-            EVERY_ROW if self.unseen is None else self.unseen, advance,
+            EVERY_ROW if self.out_of_bag is None else self.out_of_bag, advance,
         )  # fmt: skip
 
-    def risk(self) -> NDArray[np.float64]:
+    def risk(self) -> Floats:
         """Return the mortality (n,): the cumulative hazard added up over all event times."""
         return self.means([mortality(self.fit.curves, len(self.fit.event_times))])[:, 0]
 
-    def restricted_mean(self, horizons: Sequence[float]) -> NDArray[np.float64]:
+    def restricted_mean(self, horizons: Sequence[float]) -> Floats:
         """Return the restricted mean survival time (n, G) up to each of the horizons (G,)."""
         times = self.fit.event_times
         return self.means([restricted_mean_at(self.fit.curves, times, tau) for tau in horizons])
 
-    def means(self, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def means(self, values: Sequence[Floats]) -> Floats:
         """Return the means (n, K) over the trees of K numbers (m,) of the nodes."""
         fit, n = self.fit, self.X.shape[1]
         forest = replace(fit.forest, value=np.column_stack(values))
-        if self.unseen is None:
+        if self.out_of_bag is None:
             return predict(forest, self.X, fit.control.n_jobs)
-        found = OutOfBag(np.zeros((n, len(values))), np.zeros(n, dtype=np.int64), np.empty(0))
-        ones = np.ones(n)
-        predict_out_of_bag(forest, self.X, ones, ones, self.unseen, fit.control.n_jobs, found)
-        return found.value
+        mean, ones = np.zeros((n, len(values))), np.ones(n)
+        to = OutOfBag(mean, np.zeros(n, dtype=np.int64), np.empty(0))
+        predict_out_of_bag(forest, self.X, ones, ones, self.out_of_bag, fit.control.n_jobs, to)
+        return to.value
 
     def quantiles(
         self, shares: Sequence[float], advance: Callable[[int], object] = lambda n: None
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Return the time (n, G) by which each share (G,) has had the event; inf if it is never."""
         times, n = self.fit.event_times, self.X.shape[1]
         out = np.empty((n, len(shares)))
         for block in row_blocks(n, max(1, AT_ONCE // len(times))):
             mask = np.zeros(n, dtype=np.bool_)
             mask[block] = True
-            part = PredictedRows(
-                self.fit, with_rows(self.X, mask),
-                None if self.unseen is None else self.unseen[:, block],
-            )  # fmt: skip
-            survival = part.survival(times, advance)
+            trees = None if self.out_of_bag is None else self.out_of_bag[:, block]
+            survival = PredictedRows(self.fit, with_rows(self.X, mask), trees).survival(
+                times, advance
+            )
             for g, share in enumerate(shares):
                 reached = survival <= 1.0 - share + ROUNDING
-                found = times[reached.argmax(axis=1)]
-                out[block, g] = np.where(reached.any(axis=1), found, np.inf)
+                first = times[reached.argmax(axis=1)]
+                out[block, g] = np.where(reached.any(axis=1), first, np.inf)
                 out[block, g][np.isnan(survival[:, 0])] = np.nan
         return out
 
 
-# ------------------------------------------------------------------------------------------------
 # Predicted incidences of causes, and the time lost by them: means over the trees.
-# ------------------------------------------------------------------------------------------------
-
-
 def incidences(
     rows: PredictedRows,
-    times: NDArray[np.float64],
-    causes: NDArray[np.int64],
+    times: Floats,
+    causes: Integers,
     advance: Callable[[int], object] = lambda n: None,
-) -> NDArray[np.float64]:
-    """Return the cumulative incidences (n, K, G) of causes (K,), from 0, at ascending times (G,).
-
-    NaN for a row without trees.
-    """
+) -> Floats:
+    """Return incidences (n, K, G) of causes (K,), from 0, at ascending times; NaN without trees."""
     fit = rows.fit
     return mean_incidences(
         fit.forest, fit.curves, rows.X, rows.ranks(times), causes, fit.control.n_jobs,
-        EVERY_ROW if rows.unseen is None else rows.unseen, advance,
+        EVERY_ROW if rows.out_of_bag is None else rows.out_of_bag, advance,
     )  # fmt: skip
 
 
-def times_lost(
-    rows: PredictedRows, horizons: NDArray[np.float64], causes: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def times_lost(rows: PredictedRows, horizons: Floats, causes: Integers) -> Floats:
     """Return the time (n, K, G) that is lost by each cause, from 0, up to each horizon."""
     curves, times = rows.fit.curves, rows.fit.event_times
     values = [time_lost_at(curves, k, times, tau) for k in causes.tolist() for tau in horizons]
-    found = rows.means(values)
-    return found.reshape(len(found), len(causes), len(horizons))
+    means = rows.means(values)
+    return means.reshape(len(means), len(causes), len(horizons))
 
 
-# ------------------------------------------------------------------------------------------------
 # Predicted curves of rows by their scores, and numbers of them.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class PredictedScores:
     """Rows whose curves are predicted from scores (n,), NaN for rows without a prediction."""
 
     curves: CurvesOfScores
-    scores: NDArray[np.float64]
+    scores: Floats
 
     @property
     def follow_a_law(self) -> bool:
         """Whether the curves follow a law where no training row was observed."""
         return isinstance(self.curves, FailureTimes)
 
-    def risk(self) -> NDArray[np.float64]:
+    def risk(self) -> Floats:
         """Return numbers (n,) that are higher where events come earlier."""
         return self.curves.risks(self.scores)
 
-    def survival(
-        self, times: NDArray[np.float64], advance: Callable[[int], object] = lambda n: None
-    ) -> NDArray[np.float64]:
+    def survival(self, times: Floats, advance: Callable[[int], object] = lambda n: None) -> Floats:
         """Return the survival (n, G) at times (G,)."""
         self._require_memory(times)
         advance(len(self.scores))
         return self.curves.survivals(self.scores, times)
 
-    def hazard(
-        self, times: NDArray[np.float64], advance: Callable[[int], object] = lambda n: None
-    ) -> NDArray[np.float64]:
+    def hazard(self, times: Floats, advance: Callable[[int], object] = lambda n: None) -> Floats:
         """Return the cumulative hazard (n, G) at times (G,)."""
         self._require_memory(times)
         advance(len(self.scores))
         return self.curves.hazards(self.scores, times)
 
-    def restricted_mean(self, horizons: Sequence[float]) -> NDArray[np.float64]:
+    def restricted_mean(self, horizons: Sequence[float]) -> Floats:
         """Return the restricted mean survival time (n, G) up to each of the horizons (G,)."""
         return np.column_stack([self.curves.restricted_means(self.scores, tau) for tau in horizons])
 
     def quantiles(
         self, shares: Sequence[float], advance: Callable[[int], object] = lambda n: None
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Return the time (n, G) by which each share (G,) has had the event; inf if it is never."""
         times = [self.curves.time_quantiles(self.scores, share) for share in shares]
         advance(len(self.scores))
         return np.where(np.isnan(self.scores)[:, None], np.nan, np.column_stack(times))
 
-    def _require_memory(self, times: NDArray[np.float64]) -> None:
+    def _require_memory(self, times: Floats) -> None:
         n, G = len(self.scores), len(times)
         require_memory(
             16.0 * n * G, f"curves of {n} rows at {G} times", "predict fewer rows, or fewer times="
         )
 
 
-# ------------------------------------------------------------------------------------------------
 # The types of prediction of survival fits, as series and data frames.
-# ------------------------------------------------------------------------------------------------
-
 RISK, QUANTILE, LEAF = "risk", "quantile", "leaf"
 RMST, INCIDENCE, LOST = "rmst", "incidence", "lost"
 OF_CAUSES = (INCIDENCE, LOST)
@@ -229,25 +206,21 @@ QUARTILES = (0.25, 0.5, 0.75)
 
 def predict_survival(
     rows: RowsToPredict,
-    unseen: NDArray[np.bool_] | None,
+    out_of_bag: Mask | None,
     type: str,
     times: Any,
     shares: Any,
     cause: Any,
     progress: bool,
 ) -> pd.Series | pd.DataFrame:
-    """Return the predictions for the rows by the trees `unseen` (B, n), None for all.
-
-    The other arguments and the errors are those of
-    `odrf.results.survival.base.SurvivalResults.predict`.
-    """
+    """Return the predictions for the rows by the trees `out_of_bag` (B, n), None for all."""
     checked_choice("type", type, SURVIVAL_PREDICTIONS)
     require_use(type, times, shares, cause)
     fit = cast(SurvivalFit, rows.fit)
     causes = cause_numbers(cause, fit.design.response.causes)
     if type == LEAF:
         return leaf_frame(fit, rows)
-    predicted = PredictedRows(fit, rows.X, unseen)
+    predicted = PredictedRows(fit, rows.X, out_of_bag)
     if type == RISK and cause is not None:
         return _series(times_lost(predicted, fit.event_times[-1:], causes)[:, 0, 0], rows, RISK)
     if type in OF_CAUSES:
@@ -257,7 +230,7 @@ def predict_survival(
 
 def curves_as_asked(
     predicted: PredictedRows | PredictedScores,
-    event_times: NDArray[np.float64],
+    event_times: Floats,
     rows: RowsToPredict,
     type: str,
     times: Any,
@@ -271,8 +244,8 @@ def curves_as_asked(
         if type == "time":
             return _series(predicted.quantiles([0.5], bar.update)[:, 0], rows, "time")
         if type == QUANTILE:
-            asked = _checked_shares(shares)
-            return _frame(predicted.quantiles(asked.tolist(), bar.update), rows, asked, "share")
+            levels = quantile_levels(QUARTILES if shares is None else shares)
+            return _frame(predicted.quantiles(levels.tolist(), bar.update), rows, levels, "share")
         at = _times_of_type(type, times, event_times)
         if not isinstance(predicted, PredictedScores) or not predicted.follow_a_law:
             warn_of_later_times(at, rows.fit)
@@ -288,19 +261,18 @@ def _of_causes(
     rows: RowsToPredict,
     type: str,
     times: Any,
-    causes: NDArray[np.int64],
+    causes: Integers,
     progress: bool,
 ) -> pd.DataFrame:
     """Return incidences of causes (K,), or times lost by them; of several, columns for each."""
     at = _times_of_type(type, times, predicted.fit.event_times)
     warn_of_later_times(at, rows.fit)
     with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
-        if type == LOST:
-            values = times_lost(predicted, at, causes)
-        else:
-            values = _in_order(
-                lambda ascending: incidences(predicted, ascending, causes, bar.update), at
-            )
+        values = (
+            times_lost(predicted, at, causes)
+            if type == LOST
+            else _in_order(lambda times: incidences(predicted, times, causes, bar.update), at)
+        )
     name = "horizon" if type in AREAS else "time"
     if len(causes) == 1:
         return _frame(values[:, 0], rows, at, name)
@@ -309,28 +281,23 @@ def _of_causes(
     return _frame(values.reshape(len(values), len(labels)), rows, labels, None)
 
 
-def _times_of_type(type: str, times: Any, event_times: NDArray[np.float64]) -> NDArray[np.float64]:
+def _times_of_type(type: str, times: Any, event_times: Floats) -> Floats:
     """Return the chosen times; by default all, or for an area the last one."""
     at = checked_times(times, event_times)
     return at[-1:] if times is None and type in AREAS else at
 
 
-def _in_order(
-    values_at: Callable[[NDArray[np.float64]], NDArray[np.float64]], at: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _in_order(values_at: Callable[[Floats], Floats], at: Floats) -> Floats:
     """Return values (n, …, G) at times (G,) of any order, from a function of ascending times."""
     order = np.argsort(at, kind="stable")
-    found = values_at(at[order])
-    values = np.empty_like(found)
-    values[..., order] = found
+    ascending = values_at(at[order])
+    values = np.empty_like(ascending)
+    values[..., order] = ascending
     return values
 
 
-def checked_times(times: Any, event_times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the times (G,); by default all event times.
-
-    Raises `InputError` if they are no numbers, negative, or there are none.
-    """
+def checked_times(times: Any, event_times: Floats) -> Floats:
+    """Return the times (G,) ≥ 0, by default all event times; else raise `InputError`."""
     if times is None:
         return event_times
     if is_number(times):
@@ -344,7 +311,7 @@ def checked_times(times: Any, event_times: NDArray[np.float64]) -> NDArray[np.fl
     return at
 
 
-def warn_of_later_times(at: NDArray[np.float64], fit: AnyFit) -> None:
+def warn_of_later_times(at: Floats, fit: AnyFit) -> None:
     """Warn of times (G,) after the end of all observation, if the fit has its training rows."""
     if not fit.data.has_rows:
         return
@@ -355,18 +322,6 @@ def warn_of_later_times(at: NDArray[np.float64], fit: AnyFit) -> None:
             "rows, and nothing is known of later times, where curves stay as they are: use earlier "
             "ones, in the unit of the response"
         )
-
-
-def _checked_shares(shares: Any) -> NDArray[np.float64]:
-    if shares is None:
-        return np.array(QUARTILES)
-    asked = [shares] if is_number(shares) else shares
-    listed = is_list(asked) or isinstance(asked, pd.Series | pd.Index)
-    if not (listed and len(asked)) or not all(
-        is_number(share) and 0 < share < 1 for share in asked
-    ):
-        raise InputError(f"quantiles={shares!r}: use numbers above 0 and below 1")
-    return np.asarray(asked, dtype=np.float64)
 
 
 def require_use(type: str, times: Any, shares: Any, cause: Any) -> None:
@@ -387,79 +342,70 @@ def _listed(types: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _series(values: NDArray[np.float64], rows: RowsToPredict, name: str) -> pd.Series:
+def _series(values: Floats, rows: RowsToPredict, name: str) -> pd.Series:
     return pd.Series(spread_numbers(values, rows.complete), index=rows.index, name=name)
 
 
 def _frame(
-    values: NDArray[np.float64],
-    rows: RowsToPredict,
-    columns: NDArray[np.float64] | pd.MultiIndex,
-    name: str | None,
+    values: Floats, rows: RowsToPredict, columns: Floats | pd.MultiIndex, name: str | None
 ) -> pd.DataFrame:
     labels = columns if isinstance(columns, pd.MultiIndex) else pd.Index(columns, name=name)
     return pd.DataFrame(spread_numbers(values, rows.complete), index=rows.index, columns=labels)
 
-
-# ------------------------------------------------------------------------------------------------
-# Standard errors of predicted curves, and how wide their simultaneous bands are.
-# ------------------------------------------------------------------------------------------------
 
 # Most points of curves whose influences are computed at once, and most values of trees.
 POINTS, VALUES_AT_ONCE = 2**11, 2**22
 
 
 class CurveErrors(NamedTuple):
-    """The curves of m rows at G times, and their errors.
+    """Curves (m, G), their errors, and how many these a curve is from its expectation.
 
-    `estimate`, `std_error` (m, G): single tree does.  `reach` (m,): curve are no farther from their
-    expectation, with the given probability.
+    `alone` is for single points, `reach` (m,) for whole curves; NaN where a single tree predicts.
     """
 
-    estimate: NDArray[np.float64]
-    std_error: NDArray[np.float64]
+    estimate: Floats
+    std_error: Floats
     alone: float
-    reach: NDArray[np.float64]
+    reach: Floats
     trees_advised: int
 
 
 def curve_errors(
     rows: PredictedRows,
-    times: NDArray[np.float64],
+    times: Floats,
     level: float,
     cause: int | None = None,
     advance: Callable[[int], object] = lambda n: None,
 ) -> CurveErrors:
     """Return curves with their errors over training samples, by the jackknife after bootstrap.
 
-    `times` (G,) are ascending; a simultaneous band covers all G points with probability `level`.
-    The curves are the incidences of the `cause`, from 0; by default survival. `advance` is called
-    with numbers of rows when they are done.
+    At ascending times (G,), survival or the incidence of a `cause`, from 0; a simultaneous band
+    covers all points with probability `level`.
     """
     fit, grid = rows.fit, rows.ranks(times)
     m, G, B = rows.X.shape[1], len(times), fit.forest.n_trees
-    kinds = np.zeros(B, dtype=np.int64) if fit.blend is None else fit.blend.of_tree
-    drawn = rows_of_trees(kinds, fit.draws, rows.unseen is not None)
+    kinds = kinds_of_trees(fit)
+    drawn = rows_of_trees(kinds, fit.draws, rows.out_of_bag is not None)
     estimate, raw, bias, of_trees = np.empty((4, m, G))
     reach, most_df = np.empty(m), degrees_of_freedom(fit.draws)
 
     def run(block: slice) -> None:
         values = _of_trees(rows, grid, cause, block)
-        used = None if rows.unseen is None else rows.unseen[:, block]
+        used = None if rows.out_of_bag is None else rows.out_of_bag[:, block]
         number = np.full(block.stop - block.start, B) if used is None else used.sum(axis=0)
         with np.errstate(invalid="ignore"):
             estimate[block] = values.sum(axis=0) / number[:, None]
-        for i, found in enumerate(curve_covariances(values, drawn, used), block.start):
-            raw[i], bias[i], of_trees[i], _ = found.variances
-            df = min(typical_df(found.variances.df), most_df)
-            reach[i] = simultaneous_width(found.total, level, fit.control.seed, df)
+        for i, covariance in enumerate(curve_covariances(values, drawn, used), block.start):
+            raw[i], bias[i], of_trees[i], _ = covariance.variances
+            df = min(typical_df(covariance.variances.df), most_df)
+            reach[i] = simultaneous_width(covariance.total, level, fit.control.seed, df)
 
     size = max(1, min(POINTS // G, VALUES_AT_ONCE // (B * G)))
     for _ in in_blocks(run, row_blocks(m, size), fit.control.n_jobs, advance):
         pass
-    variance = Variance(raw, bias, of_trees, drawn.unseen.shape[1])
+    variance = Variance(raw, bias, of_trees, drawn.out_of_bag.shape[1])
     std_error = np.sqrt(variance.total)
-    by_one = _predicted_by_one(rows, kinds)
+    by_one = predicted_by_one(rows.out_of_bag, kinds, m)
     std_error[by_one], reach[by_one] = np.nan, np.nan
     raw, bias, of_trees = (part[~by_one].ravel() for part in (raw, bias, of_trees))
     known = Variance(raw, bias, of_trees, variance.n)
@@ -467,19 +413,9 @@ def curve_errors(
     return CurveErrors(estimate, std_error, reach_in_errors(level, most_df), reach, advised)
 
 
-def _of_trees(
-    rows: PredictedRows, grid: NDArray[np.int64], cause: int | None, block: slice
-) -> NDArray[np.float64]:
+def _of_trees(rows: PredictedRows, grid: Integers, cause: int | None, block: slice) -> Floats:
     """Return the survival (B, m, G) of each tree, or the incidence of a cause."""
-    fit, wanted = rows.fit, EVERY_ROW if rows.unseen is None else rows.unseen
+    fit, wanted = rows.fit, EVERY_ROW if rows.out_of_bag is None else rows.out_of_bag
     if cause is None:
         return survival_of_trees(fit.forest, fit.curves, rows.X, grid, block, wanted)
     return incidence_of_trees(fit.forest, fit.curves, rows.X, grid, cause, block, wanted)
-
-
-def _predicted_by_one(rows: PredictedRows, kinds: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which rows (m,) have no two trees of one kind that predict them."""
-    if rows.unseen is None:
-        return np.zeros(rows.X.shape[1], dtype=np.bool_)
-    of_kinds = [rows.unseen[kinds == g].sum(axis=0) for g in np.unique(kinds)]
-    return np.asarray(np.max(of_kinds, axis=0) < 2)

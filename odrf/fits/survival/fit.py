@@ -50,19 +50,14 @@ from odrf.statistics.survival.pseudo_values import (
     time_lost_pseudo_values,
 )
 
-# ------------------------------------------------------------------------------------------------
-# A fit to times to an event.
-# ------------------------------------------------------------------------------------------------
-
 NO_CURVES = LeafCurves(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0))
 
 
 @dataclass(frozen=True)
 class SurvivalFit(Fit):
-    """A tree or forest for times to an event.
+    """A tree or forest for times to an event, whose nodes have the mortality as their value.
 
-    The values of its nodes are mortalities: cumulative hazards added up over all event times.
-    `event_times` (R,).  `curves`: pruned.
+    It is the cumulative hazard added up over all event times (R,).
     """
 
     curves: LeafCurves = field(default_factory=lambda: NO_CURVES)
@@ -91,18 +86,12 @@ def as_survival_fit(fit: Fit, **changes: Any) -> SurvivalFit:
     return SurvivalFit(**(known | {"event_times": event_times} | changes))
 
 
-# ------------------------------------------------------------------------------------------------
 # Numbers of a curve that a forest can estimate: of leaves, and of rows as pseudo-values.
-# ------------------------------------------------------------------------------------------------
-
 OfFit = Callable[[SurvivalFit, float, int], NDArray[np.float64]]
 
 
 class CurveEstimand(NamedTuple):
-    """A number of a survival or incidence curve, which a forest can estimate.
-
-    `of_leaves`: (m,).  `pseudo_values` (n,): for all of them.
-    """
+    """A number of a survival or incidence curve: of leaves (m,), and as pseudo-values (n,)."""
 
     letters: str
     words: str
@@ -160,10 +149,7 @@ CURVE_ESTIMANDS = {
 }  # fmt: skip
 
 
-# ------------------------------------------------------------------------------------------------
 # One number of the predicted curves, as the fit of a regression forest with the same trees.
-# ------------------------------------------------------------------------------------------------
-
 ESTIMANDS = tuple(CURVE_ESTIMANDS)
 # Pseudo-values that differ by less, for their size, differ by rounding.
 ROUNDING = 1e-10
@@ -173,9 +159,7 @@ ROUNDING = 1e-10
 class EstimandFit(Fit):
     """A survival forest as the regression forest of one number of its curves.
 
-    The values of its leaves are that number, its responses are pseudo-values. `estimand` is
-    "survival", "rmst", "hazard", "incidence" or "lost"; `cause` that of the last two, None if there
-    is one cause, and for others; `late` says whether rows enter late.
+    The values of its leaves are that number, its responses pseudo-values; `late`: rows enter late.
     """
 
     estimand: str = "survival"
@@ -187,25 +171,27 @@ class EstimandFit(Fit):
     def in_words(self) -> str:
         """What is predicted, in words."""
         return CURVE_ESTIMANDS[self.estimand].words.format(
-            time=_said(self.time), cause=self.cause or "the event"
+            time=_in_words(self.time), cause=self.cause or "the event"
         )
 
 
 def estimand_fit(fit: SurvivalFit, estimand: Any, time: Any, cause: Any = None) -> EstimandFit:
     """Return the trees of a survival forest with one number of each leaf's curve as its value.
 
-    A mean of trees is a mean of leaves' numbers, so its predictions are those of the forest, to
-    rounding. `estimand` is one of `ESTIMANDS`; `cause` is given for one of several causes.  Raises
-    `InputError` if the estimand or the cause is unknown, a cause is missing or of no use, the time
-    is invalid, or all rows have the same number, or the fit was loaded without its rows.  Warns if
-    there is no event between the last one and this time.
+    Its predictions are those of the forest, to rounding. Raises `InputError` for an unknown
+    estimand or cause, an invalid time, or if all rows have the same number; warns of a time after
+    the last event.
     """
     of = CURVE_ESTIMANDS[checked_choice("estimand", estimand, ESTIMANDS)]
     times = fit.times
     number = _checked_cause(cause, fit.design.response.causes, of, estimand)
     named = None if number is None else times.causes[number]
     at = _checked_time(time, times, of, number)
-    name = f"{of.letters}({_said(at)})" if named is None else f"{of.letters}({_said(at)}, {named})"
+    name = (
+        f"{of.letters}({_in_words(at)})"
+        if named is None
+        else f"{of.letters}({_in_words(at)}, {named})"
+    )
     pseudo = of.pseudo_values(fit, at, number or 0)
     if np.ptp(pseudo) <= ROUNDING * np.abs(pseudo).max():
         raise InputError(
@@ -215,7 +201,7 @@ def estimand_fit(fit: SurvivalFit, estimand: Any, time: Any, cause: Any = None) 
     known: dict[str, Any] = {each.name: getattr(fit, each.name) for each in fields(Fit)}
     of_cause = "" if named is None else f", cause={named!r}"
     known |= {
-        "call": f"{fit.call}.estimand({estimand!r}, time={_said(at)}{of_cause})",
+        "call": f"{fit.call}.estimand({estimand!r}, time={_in_words(at)}{of_cause})",
         "design": _with_response(fit, name, of.is_probability),
         "data": replace(fit.data, y=pseudo, times=None),
         "forest": replace(fit.forest, value=value[:, np.newaxis]),
@@ -226,10 +212,7 @@ def estimand_fit(fit: SurvivalFit, estimand: Any, time: Any, cause: Any = None) 
 
 
 def _with_response(fit: SurvivalFit, name: str, is_probability: bool) -> Any:
-    """Return the design with a number as its response.
-
-    It keeps the causes, so that the response of new rows is still known to be no number.
-    """
+    """Return the design with a number as its response, which keeps the causes for new rows."""
     response = replace(fit.design.response, name=name, kind="regression", of_events=is_probability)
     return replace(fit.design, response=response)
 
@@ -263,36 +246,32 @@ def _checked_time(time: Any, times: SurvivalTimes, of: CurveEstimand, cause: int
         first, event = happened.min(), f"event of cause {times.causes[cause]!r}"
     if time < first or (of.is_area and time == first):
         raise InputError(
-            f"time={time!r}: the first {event} is at {_said(first)}, so that all rows have the "
+            f"time={time!r}: the first {event} is at {_in_words(first)}, so that all rows have the "
             "same curve until then: use a later time"
         )
     if time > end:
         raise InputError(
-            f"time={time!r}: the last row was observed until {_said(end)}, and nothing is known "
-            "of later times: use an earlier one"
+            f"time={time!r}: the last row was observed until {_in_words(end)}, and nothing is "
+            "known of later times: use an earlier one"
         )
     if time > last:
         warn_user(
-            f"time={time!r}: the last event is at {_said(last)}, and curves stay as they are then"
+            f"time={time!r}: the last event is at {_in_words(last)}, and curves stay as they "
+            "are then"
         )
     return float(time)
 
 
-def _said(time: float) -> str:
+def _in_words(time: float) -> str:
     """Return a time with all its digits, whole numbers without a point."""
     return str(int(time)) if time == int(time) and abs(time) < 1e15 else repr(float(time))
 
 
-# ------------------------------------------------------------------------------------------------
 # A single tree for times to an event: its curves and hazards, and how it is evaluated.
-# ------------------------------------------------------------------------------------------------
-
-
 def survival_tree_of(fit: Fit) -> SurvivalFit:
     """Return the fit of one tree with curves and hazards of all its nodes.
 
-    However the tree was grown, weight, impurity and gain of its nodes are those of the exponential
-    deviance of the events that its splits are about, by which it is pruned.
+    Weight, impurity and gain become those of the exponential deviance, by which it is pruned.
     """
     times = fit.data.require_times()
     ranks = times.ranks
@@ -311,17 +290,9 @@ def survival_tree_of(fit: Fit) -> SurvivalFit:
     return as_survival_fit(fit, forest=forest, curves=curves, hazards=hazards)
 
 
-# ------------------------------------------------------------------------------------------------
 # The trees of a fit as pruning by a loss sees them.
-# ------------------------------------------------------------------------------------------------
-
-
 def trees_to_prune(fit: Fit, loss: str) -> Forest:
-    """Return the trees of a fit, with the weights and impurities by which `loss` prunes them.
-
-    Raises `InputError` if the loss is that of log-rank statistics, and the fit is no tree for times
-    to an event.
-    """
+    """Return the trees with the weights and impurities by which `loss` prunes them."""
     if loss != LOG_RANK:
         return fit.forest
     if not isinstance(fit, SurvivalFit) or fit.hazards is None:
@@ -332,19 +303,12 @@ def trees_to_prune(fit: Fit, loss: str) -> Forest:
     return with_split_statistics(fit.forest, fit.hazards.log_rank)
 
 
-# ------------------------------------------------------------------------------------------------
-# The out-of-bag error of the first trees of a forest, by their number.
-# ------------------------------------------------------------------------------------------------
-
 # Numbers of trees at which the error is computed, about equally far apart on a logarithmic scale.
 NUMBERS = 16
 
 
-def error_by_trees(fit: SurvivalFit, unseen: NDArray[np.bool_]) -> pd.Series:
-    """Return 1 - Harrell's C of the first trees, over the rows out of bag for some of them.
-
-    NaN where no pair of rows can be compared. `unseen` (B, n) are the out-of-bag rows of each tree.
-    """
+def error_by_trees(fit: SurvivalFit, out_of_bag: NDArray[np.bool_]) -> pd.Series:
+    """Return 1 - Harrell's C of the first trees, over rows out of bag for some of them."""
     forest, X, n, times = fit.forest, fit.data.X, len(fit.times), fit.times
     numbers = np.unique(np.geomspace(1, forest.n_trees, NUMBERS).round().astype(np.int64))
     total, votes, ones = np.zeros(n), np.zeros(n, dtype=np.int64), np.ones(n)
@@ -353,7 +317,7 @@ def error_by_trees(fit: SurvivalFit, unseen: NDArray[np.bool_]) -> pd.Series:
         some = OutOfBag(np.zeros((n, 1)), np.zeros(n, dtype=np.int64), np.empty(0))
         # values of nodes are mortalities
         trees, n_jobs = forest.trees(begin, end), fit.control.n_jobs
-        predict_out_of_bag(trees, X, ones, ones, unseen[begin:end], n_jobs, some)
+        predict_out_of_bag(trees, X, ones, ones, out_of_bag[begin:end], n_jobs, some)
         total += np.where(some.votes > 0, some.value[:, 0] * some.votes, 0.0)
         votes += some.votes
         rows = (votes > 0) & (fit.data.weights > 0)

@@ -36,10 +36,7 @@ from odrf.pruning.event_deviance import event_losses, events_by_cause
 from odrf.pruning.validation import EvaluationRows, HeldOut, held_out
 from odrf.public.progress import progress_bar
 from odrf.statistics.survival.curves import StepCurve, cumulative_incidence, product_limit
-from odrf.statistics.survival.pseudo_values import (
-    RowwiseEstimate,
-    difference_of_estimates,
-)
+from odrf.statistics.survival.pseudo_values import RowwiseEstimate, difference_of_estimates
 from odrf.statistics.survival.scores import (
     UNO,
     EvaluatedTimes,
@@ -49,11 +46,9 @@ from odrf.statistics.survival.scores import (
     scores_of_curves,
 )
 
-# ------------------------------------------------------------------------------------------------
-# Predicted risks and curves of rows beside their observed times.
-# ------------------------------------------------------------------------------------------------
-
 Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
 OUT_OF_BAG_ROWS, TRAINING, NEW = "out of bag", "training", "new"
 
 
@@ -73,10 +68,7 @@ class PredictedCurves(Protocol):
 
 @dataclass(frozen=True)
 class PredictedCause:
-    """Rows whose risk of one cause is predicted.
-
-    `cause`: from 0.
-    """
+    """Rows whose risk of one `cause`, from 0, is predicted."""
 
     rows: PredictedRows
     cause: int
@@ -93,15 +85,12 @@ class PredictedCause:
 
 @dataclass(frozen=True, eq=False)
 class EvaluatedPredictions:
-    """Predictions of n rows with observed times.
-
-    `risk` (n,), `used` (m,).  `reference`: rows.
-    """
+    """Predictions of the rows with observed times that are `used` (m,), and a `reference`."""
 
     rows: EvaluatedTimes
     risk: Floats
     predicted: PredictedCurves
-    used: NDArray[np.bool_]
+    used: Mask
     reference: StepCurve
 
     def survival(self, times: Floats, advance: Callable[[int], object] = lambda n: None) -> Floats:
@@ -129,34 +118,27 @@ class EvaluatedPredictions:
 
 
 def evaluated_training_rows(
-    fit: SurvivalFit, unseen: NDArray[np.bool_], cause: str | None
+    fit: SurvivalFit, out_of_bag: Mask, cause: str | None
 ) -> EvaluatedPredictions:
-    """Return the training rows, predicted by their trees of `unseen` (B, n), else by all.
+    """Return the training rows, predicted by their trees of `out_of_bag` (B, n), else by all.
 
-    A `cause` alone is the event; None: every cause is.  Raises `InputError` if there is no such
-    cause, or no row with a prediction has an event.
+    A `cause` alone is the event; None: every cause is.
     """
-    out_of_bag = leaves_rows_out(fit)
-    predicted = PredictedRows(fit, fit.data.X, unseen if out_of_bag else None)
-    source = OUT_OF_BAG_ROWS if out_of_bag else TRAINING
-    asked = _of_cause(predicted, cause)
-    return evaluated_rows(fit, asked, fit.times, fit.data.weights, source, None, cause)
+    trees, source = (out_of_bag, OUT_OF_BAG_ROWS) if leaves_rows_out(fit) else (None, TRAINING)
+    predicted = _of_cause(PredictedRows(fit, fit.data.X, trees), cause)
+    return evaluated_rows(fit, predicted, fit.times, fit.data.weights, source, None, cause)
 
 
 def evaluated_new_rows(
     fit: SurvivalFit, newdata: pd.DataFrame, cause: str | None
 ) -> EvaluatedPredictions:
-    """Return new rows with their times, each of weight 1, predicted by all trees.
-
-    Raises `InputError` if `newdata` lacks a column or the response, there is no such cause, or no
-    row has an event.
-    """
+    """Return new rows with their times, each of weight 1, predicted by all trees."""
     rows = rows_of(fit, newdata)
     complete = newdata[rows.complete]
     times = fit.design.response.times(complete)
     reading = cast(SurvivalFit, rows.fit)  # it knows the fills of empty cells
-    asked, weights = _of_cause(PredictedRows(reading, rows.X), cause), np.ones(len(times))
-    return evaluated_rows(fit, asked, times, weights, NEW, complete, cause)
+    predicted, weights = _of_cause(PredictedRows(reading, rows.X), cause), np.ones(len(times))
+    return evaluated_rows(fit, predicted, times, weights, NEW, complete, cause)
 
 
 def evaluated_rows(
@@ -170,9 +152,8 @@ def evaluated_rows(
 ) -> EvaluatedPredictions:
     """Return predictions of rows with their times (m,), those of positive weight (m,) evaluated.
 
-    The `source` describes the rows in words; `newdata` has them if they are new.  A `cause` is the
-    one whose risk is `predicted`.  Raises `NoValidationRowsError` if no row has a prediction and an
-    event.
+    `newdata` has the rows if they are new, a `cause` is the one whose risk is `predicted`. Raises
+    `NoValidationRowsError` if no row has a prediction and an event.
     """
     risk = predicted.risk()
     used = (weights > 0) & ~np.isnan(risk)
@@ -216,12 +197,9 @@ def _code(fit: SurvivalFit | BoostedSurvivalFit, cause: str | None) -> int | Non
     return int(cause_numbers(cause, fit.design.response.causes)[0]) + 1
 
 
-# ------------------------------------------------------------------------------------------------
 # By how much survival is predicted worse out of bag when a predictor is permuted among the rows.
-#
 # Each row is predicted by the mean of the trees that did not draw it, as it is and with the value
 # of another row: so it is the forest that is evaluated, not each tree.
-# ------------------------------------------------------------------------------------------------
 
 # Permutations of a predictor, of fewer rows more of them.
 FEWEST, MOST, ROWS = 2, 10, 2000
@@ -251,16 +229,16 @@ class _Scoring:
 
     evaluated: EvaluatedPredictions
     until: float
-    at: NDArray[np.float64]
-    values: Sequence[NDArray[np.float64]]
+    at: Floats
+    values: Sequence[Floats]
 
     def scores(self, predicted: PredictedRows) -> list[RowwiseEstimate]:
         """Return C and minus the integrated Brier score."""
         means, rows = predicted.means(self.values)[self.evaluated.used], self.evaluated.rows
-        found = concordances(rows, means[:, 0], self.until)
+        C = concordances(rows, means[:, 0], self.until)
         survival = conditional_survival(means[:, 2:], means[:, 1]) if rows.since else means[:, 1:]
         score = brier_of_curves(rows, survival, self.at).integrated
-        return [found[UNO], RowwiseEstimate(-score.estimate, -score.influence)]
+        return [C[UNO], RowwiseEstimate(-score.estimate, -score.influence)]
 
 
 def losses_when_permuted(
@@ -268,8 +246,7 @@ def losses_when_permuted(
 ) -> LossesByPredictor:
     """Return the losses of the fit whose out-of-bag predictions are `evaluated`.
 
-    All columns of a predictor are permuted together, among the evaluated rows, at least twice: the
-    fewer rows, the more often.
+    All columns of a predictor are permuted together, twice or, of fewer rows, more often.
     """
     of_cause = evaluated.predicted if isinstance(evaluated.predicted, PredictedCause) else None
     predicted = evaluated.predicted if of_cause is None else of_cause.rows
@@ -299,13 +276,10 @@ def losses_when_permuted(
     return LossesByPredictor(*by_score)
 
 
-def _values(
-    predicted: PredictedRows, at: NDArray[np.float64], cause: int | None, since: float
-) -> list[NDArray[np.float64]]:
-    """Return what the nodes predict: the risk, and the probability of no event by the times.
+def _values(predicted: PredictedRows, at: Floats, cause: int | None, since: float) -> list[Floats]:
+    """Return the numbers of nodes: risk, and probabilities of no event by the times.
 
-    Before the latter, if it is given that there is none since a time, those of no event of any
-    cause and of this cause by then.
+    If it is given that there is none since a time, those of no event by then come between.
     """
     curves, times = predicted.fit.curves, predicted.fit.event_times
     begun = predicted.ranks(np.array([since] if since else [])).tolist()
@@ -337,26 +311,20 @@ def _differences(
 
 
 def _mean(estimates: Sequence[RowwiseEstimate]) -> RepeatedEstimate:
-    values = np.array([found.estimate for found in estimates])
-    influence = np.mean([found.influence for found in estimates], axis=0)
+    values = np.array([estimate.estimate for estimate in estimates])
+    influence = np.mean([estimate.influence for estimate in estimates], axis=0)
     error = float(values.std(ddof=1) / np.sqrt(len(values)))
     return RepeatedEstimate(RowwiseEstimate(float(values.mean()), influence), error)
 
 
-# ------------------------------------------------------------------------------------------------
 # Risks and curves by boosted trees beside the observed times of the rows.
-# ------------------------------------------------------------------------------------------------
-
 HELD_OUT_ROWS = "held out"
 
 
-def evaluated_training_scores(
-    fit: BoostedSurvivalFit, scores: NDArray[np.float64]
-) -> EvaluatedPredictions:
+def evaluated_training_scores(fit: BoostedSurvivalFit, scores: Floats) -> EvaluatedPredictions:
     """Return the training rows with their scores (n,), out of bag if there are several runs.
 
-    With validation rows and one run, only these are evaluated.  Raises `InputError` if no row with
-    a prediction has an event.
+    With validation rows and one run, only these are evaluated.
     """
     weights, source = fit.data.weights, OUT_OF_BAG_ROWS
     if fit.control.n_runs == 1:
@@ -369,38 +337,30 @@ def evaluated_training_scores(
 def evaluated_new_scores(
     fit: BoostedSurvivalFit, newdata: pd.DataFrame, offset: str | ArrayLike | None
 ) -> EvaluatedPredictions:
-    """Return new rows with their times, each of weight 1.
-
-    Raises `InputError` if `newdata` lacks a column or the response, offsets are missing, or no row
-    has an event.
-    """
+    """Return new rows with their times, each of weight 1."""
     rows = rows_of(fit, newdata)
-    given = newdata[rows.complete]
+    complete = newdata[rows.complete]
     reading = cast(BoostedSurvivalFit, rows.fit)  # it knows the fills of empty cells
     scores = reading.scores(rows.X, offsets_of_rows(fit, newdata, rows, offset))[0]
     predicted, weights = PredictedScores(fit.curves, scores), np.ones(len(scores))
-    return evaluated_rows(fit, predicted, fit.design.response.times(given), weights, NEW, given)
+    return evaluated_rows(
+        fit, predicted, fit.design.response.times(complete), weights, NEW, complete
+    )
 
 
-# ------------------------------------------------------------------------------------------------
 # How single trees for times to an event are evaluated: by the exponential deviance of rows.
-# ------------------------------------------------------------------------------------------------
-
-
 def evaluated_by_deviance(fit: Fit, loss: str) -> EvaluationRows | None:
-    """Return how trees of folds are evaluated; None if the response is no time to an event.
+    """Return how trees of folds are evaluated: by the exponential deviance; None without times.
 
-    They are pruned by `loss`, and evaluated by the exponential deviance in any case.  Log-rank
-    statistics of effects grow with the number of rows: those of a fold's tree are multiplied as if
-    it had been grown on all rows.  Both are of the cause that splits are about, if they are about
-    one.  As by rpart, the scale of times is that of all training rows, those of the fold too.
+    Log-rank statistics grow with the number of rows: those of a fold's tree are multiplied as if it
+    had all. As by rpart, the scale of times is that of all training rows.
     """
     data, times = fit.data, fit.data.times
     if times is None:
         return None
     evaluated = evaluated_events(times, data.weights, fit.control)
 
-    def described(tree: Forest, rows: NDArray[np.bool_], stream: NDArray[np.uint64]) -> Forest:
+    def described(tree: Forest, rows: Mask, stream: NDArray[np.uint64]) -> Forest:
         weights = np.where(rows, data.weights, 0.0)
         draws = Draws(weights, fit.samplings[:1], stream, 1, data.codes)
         by_deviance = node_hazards(tree, data, draws, evaluated)[1]
@@ -414,10 +374,7 @@ def evaluated_by_deviance(fit: Fit, loss: str) -> EvaluationRows | None:
 
 
 def deviances_of_new_rows(fit: SurvivalFit, subtrees: Subtrees, rows: pd.DataFrame) -> HeldOut:
-    """Evaluate the subtrees of a tree on the complete rows of a data frame; each counts once.
-
-    Raises `InputError` if there are none, or the response is absent, missing or no time.
-    """
+    """Evaluate the subtrees of a tree on the complete rows of a data frame; each counts once."""
     if fit.hazards is None:
         raise InputError("a forest has no deviance of events: use a tree of odt()")
     X, complete = fit.design.matrix(rows)
@@ -436,7 +393,7 @@ def deviances_of_new_rows(fit: SurvivalFit, subtrees: Subtrees, rows: pd.DataFra
     )  # fmt: skip
 
 
-def _responses(evaluated: EvaluatedEvents, times: SurvivalTimes) -> NDArray[np.float64]:
+def _responses(evaluated: EvaluatedEvents, times: SurvivalTimes) -> Floats:
     """Return events of each cause that counts and exposure (m, C + 1), by the training rows."""
     counted = evaluated.counted(times)
     occurred = events_by_cause(counted.event, len(counted.causes))

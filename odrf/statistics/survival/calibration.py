@@ -16,8 +16,8 @@ Floats = NDArray[np.float64]
 class CalibrationAt(NamedTuple):
     """Predicted and observed probabilities of an event by a time, in K groups of rows.
 
-    `weight` (K,), `predicted` (K,).  `observed`, `std_error`, `low`, `high` (K,): last time of a
-    group, unless all had an event; no limits, NaN, where none or all had the event.
+    All are (K,). `observed` is NaN after the last time of a group, unless all had an event; limits
+    are NaN where none or all had it.
     """
 
     weight: Floats
@@ -39,14 +39,12 @@ def calibration_at(
     start: Floats | None = None,
     level: float = 0.95,
 ) -> CalibrationAt:
-    """Compare predicted risks with the Kaplan–Meier or Aalen–Johansen estimate of similar rows.
+    """Compare risks (n,) of an event by t with the Kaplan–Meier or Aalen–Johansen estimate.
 
-    The rows are in at most `groups` groups of about equal weight; equal risks (n,), probabilities
-    of an event by the time t, are in one group.  With a `cause`, only its events count, others
-    compete.  Errors with case weights are those of the infinitesimal jackknife.  With late entry,
-    `start` (n,), the mean predicted risk is weighted by the inverse probability to be observed,
-    within each group: those who live long are seen more often.  Limits are symmetric for log(-log
-    p).  Times are as for `odrf.statistics.survival.curves.risk_sets`.
+    In at most `groups` groups of about equal weight, equal risks in one. With a `cause`, only its
+    events count, others compete. Errors with case weights are by the infinitesimal jackknife. With
+    late entry, `start` (n,), predicted risks are weighted by the inverse probability to be
+    observed.
     """
     of_rows = np.ones(len(time)) if weights is None else weights
     group = groups_of_equal_weight(risk, groups, of_rows)
@@ -54,18 +52,18 @@ def calibration_at(
     observed, variance = np.full((2, K), np.nan)
     for g in range(K):
         rows = group == g
-        found = cumulative_incidence(
+        incidence = cumulative_incidence(
             time[rows],
             event[rows],
             cause,
             None if weights is None else weights[rows],
             None if start is None else start[rows],
         )
-        all_had_one = len(found.times) and found.sets.survivors[-1] == 0
+        all_had_one = len(incidence.times) and incidence.sets.survivors[-1] == 0
         if t <= time[rows & (of_rows > 0)].max() or all_had_one:
-            observed[g] = found.curve(t)
-            errors = found.variance if weights is None else found.robust_variance
-            variance[g] = np.append(0.0, errors)[np.searchsorted(found.times, t, side="right")]
+            observed[g] = incidence.curve(t)
+            errors = incidence.variance if weights is None else incidence.robust_variance
+            variance[g] = np.append(0.0, errors)[np.searchsorted(incidence.times, t, side="right")]
     # an error of 0, of none or of all rows, does not make the estimate certain
     low, high = limits_of_probability(observed, np.where(variance > 0, variance, np.nan), level)
     weight = sums_at(group, of_rows, K)
@@ -80,10 +78,7 @@ def calibration_at(
 
 
 def groups_of_equal_weight(value: Floats, groups: int, weights: Floats) -> NDArray[np.int64]:
-    """Return for each row its group (n,) by the order of values, from 0 without gaps.
-
-    Equal values are in one group, which is that of the middle of their weight.
-    """
+    """Return the group (n,) of each row by the order of values, from 0; equal ones are in one."""
     levels, place = np.unique(value, return_inverse=True)
     place = place.reshape(-1)
     weight = sums_at(place, weights, len(levels))

@@ -10,19 +10,15 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-# ------------------------------------------------------------------------------------------------
-# Who is at risk when: the counts that every curve and test of survival times is made of.
-# ------------------------------------------------------------------------------------------------
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 
 class RunningSums(NamedTuple):
-    """Sums of martingale increments of rows up to each time.
+    """Sums of martingale increments: `final` (n,) of rows that left, `expected` (R + 1,).
 
-    `final` (n,) is that of each row when it has left.  The sum of a row that is at risk falls from
-    ``expected[first]`` to that of the time; `expected` is (R + 1,).
+    The sum of a row at risk is ``expected[first]`` minus that of the time.
     """
 
     final: Floats
@@ -31,17 +27,14 @@ class RunningSums(NamedTuple):
 
 @dataclass(frozen=True)
 class RiskSets:
-    """Rows at risk and events at each distinct event time.
-
-    `times` (R,), `at_risk`, `events` (R,), `first`, `last` (n,), `happened` (n,).
-    """
+    """Rows at risk and events at each distinct event time (R,), and where rows (n,) are there."""
 
     times: Floats
     at_risk: Floats
     events: Floats
     first: Integers
     last: Integers
-    happened: NDArray[np.bool_]
+    happened: Mask
     weights: Floats
 
     @cached_property
@@ -65,7 +58,7 @@ class RiskSets:
         """1 divided by the weight of the survivors: (R,), 0 where nobody survives."""
         return inverse_or_zero(self.survivors)
 
-    def of_rows(self, rows: NDArray[np.bool_]) -> RiskSets:
+    def of_rows(self, rows: Mask) -> RiskSets:
         """Return the same sets in which only events of these rows (n,) count."""
         happened = self.happened & rows
         place = self.last[happened] - 1
@@ -77,9 +70,8 @@ class RiskSets:
     def martingale_sums(self, factor: Floats) -> Floats:
         """Return, for each row (n,), the sum of its martingale increments times a factor (R,).
 
-        The increment of a row at a time is 1 for an event, minus the hazard while at risk.  The
-        derivative of the Nelson–Aalen estimate with respect to the weight of a row is this sum
-        with 1/at_risk as the factor, up to the time of interest; other estimates have others.
+        An increment is 1 for an event, minus the hazard while at risk. With the factor 1/at_risk it
+        is the derivative of the Nelson–Aalen estimate by the weight of a row.
         """
         expected = _cumulative(factor * self.hazard)
         # all from the beginning, as a rule: then nothing is to be read for each row
@@ -94,10 +86,9 @@ class RiskSets:
         return RunningSums(self.martingale_sums(factor), _cumulative(factor * self.hazard))
 
     def sums_of_products(self, one: RunningSums, other: RunningSums) -> Floats:
-        """Return, for each time (R,), the sum over rows of products of their sums up to then.
+        """Return, for each time (R,), Σ squared weight · product of the rows' sums up to then.
 
-        Each product is weighted by the squared case weight.  In O(n + R): rows that have left have
-        their final sums, and those at risk differ only by when they entered.
+        In O(n + R): rows at risk differ only by when they entered.
         """
         R = len(self.times)
         squared = self.weights**2
@@ -115,17 +106,12 @@ class RiskSets:
 
 
 def risk_sets(
-    time: Floats,
-    event: NDArray,
-    weights: Floats | None = None,
-    start: Floats | None = None,
+    time: Floats, event: NDArray, weights: Floats | None = None, start: Floats | None = None
 ) -> RiskSets:
     """Return who is at risk and who has an event at each distinct event time.
 
-    `time` (n,) is the end of observation; `event` (n,) is 0 for a censored row, otherwise the
-    cause: every cause counts.  Case weights are 1 by default; rows of weight 0 do not count.
-    `start` (n,) is when a row enters, before `time`: a row is at risk at t if start < t ≤ time.  By
-    default all rows are there from the beginning.
+    `time` (n,) is the end of observation, `event` (n,) the cause, 0 for a censored row; rows of
+    weight 0 do not count. A row is at risk at t if start < t ≤ time, by default from the beginning.
     """
     happened = np.asarray(event) > 0
     weights = np.ones(len(time)) if weights is None else weights
@@ -135,16 +121,11 @@ def risk_sets(
 
 
 def censoring_risk_sets(
-    time: Floats,
-    event: NDArray,
-    weights: Floats | None = None,
-    start: Floats | None = None,
+    time: Floats, event: NDArray, weights: Floats | None = None, start: Floats | None = None
 ) -> RiskSets:
     """Return who is at risk of being censored, and who is, at each distinct time of censoring.
 
-    Arguments as for `risk_sets`.  At a time that has both, events come before censoring: rows
-    censored at an event time are at risk of the event, rows with an event at a time of censoring
-    cannot be censored any more.
+    At a time that has both, events come before censoring.
     """
     lost = np.asarray(event) == 0
     weights = np.ones(len(time)) if weights is None else weights
@@ -178,7 +159,7 @@ def _entry(times: Floats, start: Floats | None, n: int) -> Integers:
 
 
 def _counted(
-    times: Floats, first: Integers, last: Integers, happened: NDArray[np.bool_], weights: Floats
+    times: Floats, first: Integers, last: Integers, happened: Mask, weights: Floats
 ) -> RiskSets:
     """Return the risk sets of rows that are at risk at ``times[first:last]``."""
 
@@ -212,44 +193,29 @@ def _cumulative(parts: Floats) -> Floats:
     return np.concatenate([[0.0], np.cumsum(parts)])
 
 
-# ------------------------------------------------------------------------------------------------
 # Curves that are constant between steps: survival, cumulative hazard, cumulative incidence.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class StepCurve:
-    """A right-continuous step curve: `values` (R,) from each of the ascending `times` (R,) on.
+    """A right-continuous curve: `before` its times (R,), then `values` (R,) from each on."""
 
-    Its value before the first time is `before`.
-
-    Examples
-    --------
-    >>> curve = StepCurve(np.array([1.0, 3.0]), np.array([0.5, 0.2]), 1.0)
-    >>> curve([0.0, 1.0, 2.9, 3.0])
-    array([1. , 0.5, 0.5, 0.2])
-    >>> curve.just_before([1.0, 3.0])
-    array([1. , 0.5])
-    """
-
-    times: NDArray[np.float64]
-    values: NDArray[np.float64]
+    times: Floats
+    values: Floats
     before: float
 
     @property
-    def all_values(self) -> NDArray[np.float64]:
+    def all_values(self) -> Floats:
         """The value before the first time, then those from each time on: (R + 1,)."""
         return np.concatenate([[self.before], self.values])
 
-    def __call__(self, at: ArrayLike) -> NDArray[np.float64]:
+    def __call__(self, at: ArrayLike) -> Floats:
         """Return the values at times of any shape."""
         return self.all_values[np.searchsorted(self.times, at, side="right")]
 
-    def just_before(self, at: ArrayLike) -> NDArray[np.float64]:
+    def just_before(self, at: ArrayLike) -> Floats:
         """Return the limits from the left at times of any shape."""
         return self.all_values[np.searchsorted(self.times, at, side="left")]
 
-    def integral(self, horizon: ArrayLike) -> NDArray[np.float64]:
+    def integral(self, horizon: ArrayLike) -> Floats:
         """Return the area under the curve from 0 to each horizon ≥ 0, of any shape."""
         begins = np.concatenate([[0.0], self.times])
         values = self.all_values
@@ -258,17 +224,10 @@ class StepCurve:
         return np.asarray(areas[piece] + values[piece] * (np.asarray(horizon) - begins[piece]))
 
     def first_at_most(self, level: float) -> float:
-        """Return the first time at which the values are at most `level`; infinite if none are.
-
-        For a survival curve and the level 1/2 this is the median.
-        """
+        """Return the first time at which the values are at most `level`; infinite if none are."""
         low = np.flatnonzero(self.values <= level)
         return float(self.times[low[0]]) if len(low) else float("inf")
 
-
-# ------------------------------------------------------------------------------------------------
-# Confidence limits of a curve at each of its times, on a transformed scale.
-# ------------------------------------------------------------------------------------------------
 
 # A probability as near to 0 or 1 is one of them.
 ROUNDING = 1e-12
@@ -281,10 +240,9 @@ def limits_of_probability(
 ) -> tuple[Floats, Floats]:
     """Return the lower and upper limits of probabilities such as survival or incidence.
 
-    They are symmetric for log(-log p), and always within 0 and 1; coverage is better than of p ±
-    z·error where rows are few (Borgan and Liestøl 1990, Scandinavian Journal of Statistics 17,
-    35-41).  Without variance, as at p = 1, both limits are the estimate; where it is NaN, as at p =
-    0, so are they; with variance there are no limits at p = 0 and 1.
+    They are symmetric for log(-log p), which covers better than p ± z·error where rows are few
+    (Borgan and Liestøl 1990, Scandinavian Journal of Statistics 17, 35-41). Without variance both
+    are the estimate; NaN where it is, and at p = 0 and 1 with variance.
     """
     reach = float(scipy.special.ndtri((1 + level) / 2)) * np.sqrt(variance)
     inside = np.where((estimate > ROUNDING) & (estimate < 1 - ROUNDING), estimate, np.nan)
@@ -296,11 +254,7 @@ def limits_of_probability(
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # The survival curve by the product of the shares that survive each event time.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class KaplanMeier:
     """A Kaplan–Meier curve: the probability `survival` (R,) to survive each distinct event time."""
@@ -320,19 +274,13 @@ class KaplanMeier:
 
     @cached_property
     def variance(self) -> Floats:
-        """Greenwood's variance (R,), which takes weights as numbers of rows.
-
-        NaN once nobody survives.
-        """
+        """Greenwood's variance (R,), weights being numbers of rows; NaN once nobody survives."""
         n, d = self.sets.at_risk, self.sets.events
         left = np.where(self.survival > 0, self.sets.survivors, np.nan)
         return self.survival**2 * np.cumsum(d / (n * left))
 
     def limits(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """Return lower and upper limits (R,) by Greenwood's variance.
-
-        See `limits_of_probability`.
-        """
+        """Return the limits (R,) by Greenwood's variance and `limits_of_probability`."""
         return limits_of_probability(self.survival, self.variance, level)
 
     def quantile(self, share: float = 0.5) -> float:
@@ -342,21 +290,9 @@ class KaplanMeier:
 
 
 def kaplan_meier(
-    time: Floats,
-    event: NDArray,
-    weights: Floats | None = None,
-    start: Floats | None = None,
+    time: Floats, event: NDArray, weights: Floats | None = None, start: Floats | None = None
 ) -> KaplanMeier:
-    """Estimate the survival curve (Kaplan and Meier 1958, JASA 53, 457-481).
-
-    Arguments as for `risk_sets`.
-
-    Examples
-    --------
-    >>> curve = kaplan_meier(np.array([1.0, 2.0, 2.0, 3.0]), np.array([1, 1, 0, 0]))
-    >>> curve.times, curve.survival, curve.variance
-    (array([1., 2.]), array([0.75, 0.5 ]), array([0.046875, 0.0625  ]))
-    """
+    """Estimate the survival curve (Kaplan and Meier 1958, JASA 53, 457-481), of `risk_sets`."""
     return product_limit(risk_sets(time, event, weights, start))
 
 
@@ -365,17 +301,10 @@ def product_limit(sets: RiskSets) -> KaplanMeier:
     return KaplanMeier(sets, np.cumprod(sets.survivors / sets.at_risk, dtype=np.float64))
 
 
-# ------------------------------------------------------------------------------------------------
 # The cumulative incidence of each of several competing causes.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class CumulativeIncidence:
-    """The probability of an event of one cause by each time, others being possible.
-
-    `survival_before` (R,), `incidence` (R,).
-    """
+    """The probability of an event of one cause by each time (R,), others being possible."""
 
     sets: RiskSets
     of_cause: RiskSets
@@ -394,10 +323,9 @@ class CumulativeIncidence:
 
     @cached_property
     def variance(self) -> Floats:
-        """The variance (R,) by the delta method, which takes weights as numbers of rows.
+        """The variance (R,) by the delta method, weights being numbers of rows.
 
-        For one cause it is Greenwood's.  See Marubini and Valsecchi (1995), Analysing survival data
-        from clinical trials and observational studies, equation (10.12).
+        Of one cause it is Greenwood's: Marubini and Valsecchi (1995), equation (10.12).
         """
         F, S = self.incidence, self.survival_before
         n, d, own = self.sets.at_risk, self.sets.events, self.of_cause.events
@@ -443,14 +371,8 @@ def cumulative_incidence(
 ) -> CumulativeIncidence:
     """Estimate the cumulative incidence of one cause, or of all, which is 1 minus survival.
 
-    The times are those of events of all causes; arguments as for `risk_sets` (Aalen and Johansen
-    1978, Scandinavian Journal of Statistics 5, 141-150).
-
-    Examples
-    --------
-    >>> time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 2, 0, 1])
-    >>> [cumulative_incidence(time, event, cause).incidence for cause in (1, 2)]
-    [array([0.25, 0.25, 0.75]), array([0.  , 0.25, 0.25])]
+    At times of events of all causes; arguments as for `risk_sets` (Aalen and Johansen 1978,
+    Scandinavian Journal of Statistics 5, 141-150).
     """
     sets = risk_sets(time, event, weights, start)
     rows = (event > 0) if cause is None else (event == cause)

@@ -1,7 +1,7 @@
 """How well scores order times: Harrell's and Uno's C, ROC curves at times.
 
-A row with an event is compared with each row that was still at risk then; rows censored at the
-time of an event were, rows with an event at the same time were not.  Equal scores count half.
+A row with an event is compared with each row at risk then, also with those censored at the same
+time, not with those of an event at it. Equal scores count half.
 """
 
 from __future__ import annotations
@@ -32,16 +32,12 @@ from odrf.statistics.survival.observation import (
 )
 from odrf.statistics.survival.pseudo_values import RowwiseShare
 
-# ------------------------------------------------------------------------------------------------
-# Pairs of a row with an event and a row at risk, and how many of them scores put in order.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 class ComparedPairs(NamedTuple):
-    """Which pairs are compared: row j with case i if first[j] ≤ at[i] < last[j].
-
-    `at` (n,).  `case_weight`, `weight` (n,): compared with.
-    """
+    """Row j is compared with case i if first[j] ≤ at[i] < last[j]; all are (n,)."""
 
     at: Integers
     first: Integers
@@ -51,11 +47,7 @@ class ComparedPairs(NamedTuple):
 
 
 class OrderedPairs(NamedTuple):
-    """Sums of weights of pairs, for each row.
-
-    `in_order`, `compared` (n,): order.  `in_order_as_other`, `compared_as_other` (n,): compared
-    with.
-    """
+    """Sums of weights of pairs in order, and of all, of each row (n,) as case and as other."""
 
     tied: float
     in_order: Floats
@@ -97,26 +89,19 @@ def ordered_pairs(pairs: ComparedPairs, score: Floats) -> OrderedPairs:
     )
 
 
-def share_in_order(found: list[OrderedPairs]) -> float:
+def share_in_order(counts: list[OrderedPairs]) -> float:
     """Return the share of all compared pairs that are in order; NaN without pairs."""
-    compared = sum(float(pairs.compared.sum()) for pairs in found)
-    in_order = sum(float(pairs.in_order.sum()) for pairs in found)
+    compared = sum(float(pairs.compared.sum()) for pairs in counts)
+    in_order = sum(float(pairs.in_order.sum()) for pairs in counts)
     return in_order / compared if compared > 0 else float("nan")
 
 
-# ------------------------------------------------------------------------------------------------
 # How often the row with the earlier event has the higher score: Harrell's C, Uno's C, per cause.
-# ------------------------------------------------------------------------------------------------
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Concordance(RowwiseShare):
-    """The share of pairs in order, NaN without pairs; `influence` is that of `RowwiseEstimate`.
-
-    `in_order`, `tied` and `compared` are weights of pairs; tied ones count half as in order.
-    """
+    """The share of pairs in order, NaN without pairs; weights of pairs, tied ones half in order."""
 
     in_order: float
     tied: float
@@ -132,22 +117,14 @@ def harrells_c(
 ) -> Concordance:
     """Estimate Harrell's C, the share of comparable pairs that scores put in order.
 
-    Its expectation depends on when rows are censored; that of `unos_c` does not (Harrell, Lee and
-    Mark 1996, Statistics in Medicine 15, 361-387).  The higher the `score` (n,), the earlier the
-    event is expected.  A pair weighs the product of its case weights.  The other arguments are
-    those of `odrf.statistics.survival.curves.risk_sets`.
-
-    Examples
-    --------
-    >>> time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 1, 0, 1])
-    >>> C = harrells_c(time, event, np.array([3.0, 1.0, 2.0, 0.0]))
-    >>> C.estimate, C.compared, round(C.std_error, 3)
-    (0.8, 5.0, 0.204)
+    The higher the `score` (n,), the earlier the event is expected. It depends on when rows are
+    censored, `unos_c` does not (Harrell, Lee and Mark 1996, Statistics in Medicine 15, 361-387). A
+    pair weighs the product of its case weights.
     """
     sets = risk_sets(time, event, weights, start)
     pairs = _still_at_risk(sets, sets.weights)
-    found = ordered_pairs(pairs, score)
-    return _concordance([found], np.zeros(len(time)))
+    counts = ordered_pairs(pairs, score)
+    return _concordance([counts], np.zeros(len(time)))
 
 
 def unos_c(
@@ -161,26 +138,20 @@ def unos_c(
 ) -> Concordance:
     """Estimate Uno's C: of two rows with an event before τ, how often the earlier scores higher.
 
-    A pair is weighted by the inverse probability K(T-)² that both are observed at the event at T.
-    So C does not depend on when rows enter and are censored, if neither entry nor censoring depends
-    on events or scores.  With late entry the weight of a pair is then (S(T-)/Y(T))², by the
-    Kaplan–Meier curve S and the number Y at risk, and C is that of all rows that have no event
-    before the first entry: see `odrf.statistics.survival.observation.LateEntryCurve`.  Only events
-    before `tau` count, by default all; late events can have large weights. `observed`, the
-    probability to be observed, is that of other rows, which is taken as known; events count where
-    it is not 0.  By default it is estimated from these rows, which the standard error allows for.
-    The other arguments are those of `harrells_c` (Uno, Cai, Pencina, D'Agostino and Wei 2011,
-    Statistics in Medicine 30, 1105-1117, equation 6).
+    Pairs are weighted by 1/K(T-)², K the probability to be observed, so that C does not depend on
+    entry and censoring; with late entry by (S(T-)/Y(T))², see `LateEntryCurve`. `observed` is K of
+    other rows, taken as known, by default estimated, which the error allows for (Uno, Cai, Pencina,
+    D'Agostino and Wei 2011, Statistics in Medicine 30, 1105-1117, equation 6).
     """
     sets = risk_sets(time, event, weights, start)
     K = observation_curve(time, event, weights, start) if observed is None else observed
     passed = K.passed(time)
     inverse = np.where(time < tau, inverse_or_zero(K.values[passed]), 0.0)
-    found = ordered_pairs(_still_at_risk(sets, sets.weights * inverse**2), score)
+    counts = ordered_pairs(_still_at_risk(sets, sets.weights * inverse**2), score)
     of_curve = np.zeros(len(time))
     if observed is None:
-        of_curve = K.influence(passed, -2 * found.excess_of_cases(share_in_order([found])))
-    return _concordance([found], of_curve)
+        of_curve = K.influence(passed, -2 * counts.excess_of_cases(share_in_order([counts])))
+    return _concordance([counts], of_curve)
 
 
 def concordance_of_cause(
@@ -195,14 +166,9 @@ def concordance_of_cause(
 ) -> Concordance:
     """Estimate how often a row with an event of a cause scores higher than one without it by then.
 
-    A row with an event of the cause at T < τ is compared with the rows at risk then, weighted by
-    1/K(T-)², and with those that had an event of another cause at T' ≤ T, weighted by
-    1/(K(T-)·K(T'-)): these will never have one of this cause.  This is C of Wolbers, Blanche,
-    Koller, Witteman and Gerds (2014, Biostatistics 15, 526-539, equation 5).  For the
-    cause-specific hazard, where other causes only censor, it is `unos_c` of ``event == cause``.
-    The higher the `score` (n,), the more, or the earlier, events of the cause, from 1, are
-    expected.  The other arguments are those of `unos_c`; the curve is that of rows without an event
-    of any cause.
+    The former, at T < τ, is compared with rows at risk, weighted by 1/K(T-)², and with those that
+    had another event at T' ≤ T, by 1/(K(T-)·K(T'-)) (Wolbers, Blanche, Koller, Witteman and Gerds
+    2014, Biostatistics 15, 526-539, equation 5). For the cause-specific hazard use `unos_c`.
     """
     of_cause, other = event == cause, (event > 0) & (event != cause)
     sets = risk_sets(time, of_cause, weights, start)
@@ -238,39 +204,26 @@ def _still_at_risk(sets: RiskSets, case_weight: Floats) -> ComparedPairs:
     return ComparedPairs(at, np.minimum(sets.first, last), last, case_weight, sets.weights)
 
 
-def _concordance(found: list[OrderedPairs], of_curve: Floats) -> Concordance:
-    """Return the concordance; `of_curve` (n,) is what rows add by way of the censoring curve.
-
-    Both are derivatives of the sum of pairs in order minus the share times the sum of all.
-    """
-    share = share_in_order(found)
-    compared = sum(float(pairs.compared.sum()) for pairs in found)
+def _concordance(counts: list[OrderedPairs], of_curve: Floats) -> Concordance:
+    """Return the concordance; `of_curve` (n,) is what rows add by way of the censoring curve."""
+    share = share_in_order(counts)
+    compared = sum(float(pairs.compared.sum()) for pairs in counts)
     excess = sum(
-        (pairs.excess_of_cases(share) + pairs.excess_of_others(share) for pairs in found),
-        of_curve,
+        (pairs.excess_of_cases(share) + pairs.excess_of_others(share) for pairs in counts), of_curve
     )
-    in_order = sum(float(pairs.in_order.sum()) for pairs in found)
-    tied = sum(pairs.tied for pairs in found)
+    in_order = sum(float(pairs.in_order.sum()) for pairs in counts)
+    tied = sum(pairs.tied for pairs in counts)
     influence = excess / compared if compared > 0 else np.full(len(excess), np.nan)
     return Concordance(share, influence, in_order, tied, compared)
 
 
-# ------------------------------------------------------------------------------------------------
 # How well scores separate rows with an event by a time from rows without: ROC curves at times.
-#
 # Cases are the rows with an event by then (cumulative), controls those without one (dynamic).  Rows
 # whose state is known stand for those that are not seen then.
-# ------------------------------------------------------------------------------------------------
-
-Integers = NDArray[np.int64]
 
 
 class DynamicAreas(NamedTuple):
-    """Areas under the ROC curves at m times, NaN where there are no cases, or no controls.
-
-    `mean` is the mean of the areas, each weighted by the probability of an event since the time
-    before.
-    """
+    """Areas under the ROC curves at m times, NaN without cases or controls, and a mean."""
 
     at: Floats
     area: Floats
@@ -279,12 +232,7 @@ class DynamicAreas(NamedTuple):
 
 
 class RocAt(NamedTuple):
-    """A ROC curve at a time.
-
-    Events are predicted for scores from each `threshold` (k,) on; the first is infinite, then they
-    fall. `sensitivity` and `specificity` (k,) are the shares of cases and of controls that are
-    predicted correctly.
-    """
+    """Sensitivity and specificity (k,) of scores from each threshold on, falling from ∞."""
 
     threshold: Floats
     sensitivity: Floats
@@ -303,12 +251,11 @@ def dynamic_areas(
 ) -> DynamicAreas:
     """Estimate the probability that a row with an event by a time has a higher score than another.
 
-    Equal scores count half.  Weights are 1/K(T-) of cases, and 1/K(t) of controls, K being the
-    probability to be observed. `score` is (n,), for all times, or (n, m), one for each of the
-    ascending times `at` (m,).  With a `cause` only its events are cases; rows with events of other
-    causes are controls, also afterwards.  The other arguments are those of `unos_c` (Uno, Cai, Tian
-    and Wei 2007, JASA 102, 527-537; with competing causes Blanche, Dartigues and Jacqmin-Gadda
-    2013, Statistics in Medicine 32, 5381-5397).
+    Weights are 1/K(T-) of cases, 1/K(t) of controls. `score` is (n,), or (n, m) of the ascending
+    times `at`. With a `cause` only its events are cases; others are controls, also afterwards (Uno,
+    Cai, Tian and Wei 2007, JASA 102, 527-537; Blanche, Dartigues and Jacqmin-Gadda 2013, Statistics
+    in Medicine 32, 5381-5397). The mean is weighted by the probability of an event since the time
+    before.
     """
     at = ascending_times(at)
     states = weighted_states(time, event, weights, observed, start)
@@ -323,10 +270,10 @@ def dynamic_areas(
         if score.ndim == 2 or m == 0:
             column = score[:, m] if score.ndim == 2 else score
             rank = np.unique(column, return_inverse=True)[1].reshape(-1)
-        found = _area(states, of_cause, rank, float(t))
-        area[m], error[m] = found.estimate, found.std_error
+        of_time = _area(states, of_cause, rank, float(t))
+        area[m], error[m] = of_time.estimate, of_time.std_error
         if share[m] != 0:  # before the first event there is no area, and no weight
-            of_mean += share[m] * found.influence
+            of_mean += share[m] * of_time.influence
     mean = float(np.sum((share * area)[share != 0]))
     # Σ a_m·(F(t_m) - F(t_{m-1})) / F(t_M), by the derivative with respect to each F(t_m)
     known = np.where(share != 0, area - mean, 0.0)
@@ -346,19 +293,16 @@ def roc_at(
     observed: ObservationCurve | None = None,
     start: Floats | None = None,
 ) -> RocAt:
-    """Estimate the ROC curve at a time t, by scores (n,).
-
-    Other arguments as for `dynamic_areas`.
-    """
+    """Estimate the ROC curve at a time t, by scores (n,); arguments as for `dynamic_areas`."""
     states = weighted_states(time, event, weights, observed, start).at(t)
     of_cause = (event > 0) if cause is None else (event == cause)
     case, control = _cases(states, of_cause)
     level, rank = np.unique(score, return_inverse=True)
-    found, left = (
+    hits, left = (
         sums_at(rank.reshape(-1), parts, len(level))[::-1].cumsum() for parts in (case, control)
     )
     with np.errstate(invalid="ignore"):  # without cases or controls
-        sensitivity, specificity = found / found[-1], 1 - left / left[-1]
+        sensitivity, specificity = hits / hits[-1], 1 - left / left[-1]
     return RocAt(
         np.insert(level[::-1], 0, np.inf),
         np.insert(sensitivity, 0, 0.0),

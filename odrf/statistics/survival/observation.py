@@ -1,7 +1,6 @@
 """The probability to be observed at a time, by which measures of survival weight their rows.
 
-Where all rows are there from the beginning, it is the probability not to be censored yet.  Where
-rows enter late, it is that to have entered and not to be censored yet.
+That not to be censored yet; where rows enter late, that to have entered, too.
 """
 
 from __future__ import annotations
@@ -21,10 +20,6 @@ from odrf.statistics.survival.curves import (
     risk_sets,
     sums_at,
 )
-
-# ------------------------------------------------------------------------------------------------
-# The probability to be observed at a time, by which measures of survival weight their rows.
-# ------------------------------------------------------------------------------------------------
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -51,9 +46,8 @@ class ObservationCurve(Protocol):
 class CensoringCurve:
     """The Kaplan–Meier curve G of the time of censoring.
 
-    An event at T was observed with probability G(T-): at a time that has both, events come before
-    censoring.  A row was followed beyond t with probability G(t). `values` (R + 1,) are G before
-    the first of the distinct times of censoring, which is 1, and from each one on.
+    An event at T was observed with probability G(T-), a row followed beyond t with G(t). `values`
+    (R + 1,) are 1, and G from each of the distinct times of censoring on.
     """
 
     sets: RiskSets
@@ -78,8 +72,7 @@ class CensoringCurve:
     def influence(self, passed: Integers, parts: Floats) -> Floats:
         """Return what each row of the curve adds to the error of a sum of logarithms: (n,).
 
-        `passed` (m,) are where the logarithms of G are taken, as index of `values`; there G is not
-        0. `parts` (m,) are the factors of the logarithms in the sum.
+        `passed` (m,) are where these are taken, as index of `values`, `parts` (m,) their factors.
         """
         R = len(self.sets.times)
         beyond = np.cumsum(np.bincount(passed, parts, R + 1)[::-1])[::-1][1:]
@@ -90,19 +83,14 @@ class CensoringCurve:
 class LateEntryCurve:
     """The probability K of being under observation, but for a factor, where rows enter late.
 
-    With Y(t) rows at risk out of n, and the Kaplan–Meier curve S, it is K(t-) = Y(t)/(n·S(t-)): the
-    rows that are seen at risk at t, for each row that has no event before t.  If neither entry nor
-    censoring depends on the event and the predictors, it estimates P(L < t ≤ C), divided by the
-    probability to be seen at all; L is the time of entry and C that of censoring.  Without late
-    entry it is the Kaplan–Meier curve of the time of censoring.
+    With Y(t) of n rows at risk, and the Kaplan–Meier curve S, K(t-) = Y(t)/(n·S(t-)). If neither
+    entry L nor censoring C depends on event and predictors, it estimates P(L < t ≤ C) over the
+    probability to be seen at all; without late entry it is the censoring curve. With weights 1/K,
+    distributions of observed rows become those of all: an event weighs S(t-)/Y(t), the jump of the
+    Kaplan–Meier curve (Geskus 2011, Biometrics 67, 39-49).
 
-    With 1/K as weights, distributions of observed rows become those of all rows, also of those that
-    had the event before they could enter: an event weighs S(t-)/Y(t), which is the jump of the
-    Kaplan–Meier curve.  Geskus (2011, Biometrics 67, 39-49) shows this for weights that are
-    products of two curves, of censoring and of entry.
-
-    `moments` (M,), `values` (2 M + 1,), `entered`, `left` (n,), `before` (2 M + 1,).  `present`
-    (2 M + 1,): from it on until the next one, at this, ….
+    `moments` (M,) are ends and entries; `present`, `values`, `before` (2 M + 1,) have each at it
+    and from it on; `entered`, `left` (n,) are places in these.
     """
 
     sets: RiskSets
@@ -124,10 +112,7 @@ class LateEntryCurve:
         return 2 * np.searchsorted(self.moments, at, side="right")
 
     def influence(self, passed: Integers, parts: Floats) -> Floats:
-        """Return what each row of the curve adds to the error of a sum of logarithms: (n,).
-
-        Arguments as for `CensoringCurve.influence`.
-        """
+        """Return what each row of the curve adds to the error of a sum of logarithms: (n,)."""
         size, weights = len(self.values), self.sets.weights
         total = np.bincount(passed, parts, size)
         known = self.present > 0
@@ -142,29 +127,17 @@ class LateEntryCurve:
 
 
 def censoring_curve(
-    time: Floats,
-    event: NDArray,
-    weights: Floats | None = None,
-    start: Floats | None = None,
+    time: Floats, event: NDArray, weights: Floats | None = None, start: Floats | None = None
 ) -> CensoringCurve:
-    """Estimate the probability not to be censored yet.
-
-    Arguments as for `odrf.statistics.survival.curves.risk_sets`.
-    """
+    """Estimate the probability not to be censored yet; arguments as for `risk_sets`."""
     sets = censoring_risk_sets(time, event, weights, start)
     return CensoringCurve(sets, product_limit(sets).curve.all_values)
 
 
 def observation_curve(
-    time: Floats,
-    event: NDArray,
-    weights: Floats | None = None,
-    start: Floats | None = None,
+    time: Floats, event: NDArray, weights: Floats | None = None, start: Floats | None = None
 ) -> ObservationCurve:
-    """Estimate the probability to be observed: with late entry it is a `LateEntryCurve`.
-
-    Arguments as for `odrf.statistics.survival.curves.risk_sets`.
-    """
+    """Estimate the probability to be observed: with late entry it is a `LateEntryCurve`."""
     if start is None:
         return censoring_curve(time, event, weights)
     sets = risk_sets(time, event, weights, start)
@@ -198,39 +171,30 @@ def _present(weights: Floats, entered: Integers, left: Integers, size: int) -> F
     return np.where(rows > 0, np.maximum(counts(weights), 0.0), 0.0)
 
 
-# ------------------------------------------------------------------------------------------------
 # States of rows at a time, weighted by the inverse probability to be observed (IPCW).
-#
 # A row whose state is known stands for others that are not seen then.  One with an event by then is
 # weighted by 1/K(T-), one that is observed at the time and longer by 1/K(t), K being the
 # probability to be under observation.  So rows stand
 # for those that were censored before and, if rows enter late, for those that had the event before
 # they could enter.
-# ------------------------------------------------------------------------------------------------
 
 
 class StatesAt(NamedTuple):
-    """The states of n rows at a time.
-
-    `past` (n,), `weight` (n,), `passed` (n,).
-    """
+    """The states of rows (n,) at a time: events `past`, weights, where the curve was read."""
 
     past: NDArray[np.bool_]
     weight: Floats
-    passed: NDArray[np.int64]
+    passed: Integers
     reached: bool
 
 
 class WeightedStates(NamedTuple):
-    """Rows, and the curve they are weighted by.
-
-    `of_event` (n,), `passed` (n,), `start` (n,).
-    """
+    """Rows (n,), the weight of each that has an event, and the curve they are weighted by."""
 
     time: Floats
     weights: Floats
     of_event: Floats
-    passed: NDArray[np.int64]
+    passed: Integers
     curve: ObservationCurve
     start: Floats | None
     is_known: bool
@@ -251,10 +215,7 @@ class WeightedStates(NamedTuple):
         )
 
     def influence(self, states: StatesAt, parts: Floats) -> Floats:
-        """Return what each row adds to the error of an estimate by way of the curve: (n,).
-
-        `parts` (n,) are the derivatives of the estimate by the logarithms of the weights.
-        """
+        """Return what each row adds to the error of an estimate with derivatives `parts` (n,)."""
         if self.is_known:
             return np.zeros(len(parts))
         return self.curve.influence(states.passed, -parts)
@@ -276,12 +237,9 @@ def weighted_states(
 
 
 def weights_at(time: Floats, event: NDArray, weights: Floats, start: Floats, t: float) -> Floats:
-    """Return the inverse probability weights (n,) of rows that enter late, at a time t.
-
-    They are the case weights where no row can be observed at t.
-    """
-    found = weighted_states(time, event, weights, None, start).at(t)
-    return found.weight if found.reached else weights
+    """Return inverse probability weights (n,) of late rows; case weights if none is seen at t."""
+    states = weighted_states(time, event, weights, None, start).at(t)
+    return states.weight if states.reached else weights
 
 
 def ascending_times(at: Floats) -> Floats:

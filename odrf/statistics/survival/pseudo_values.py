@@ -13,9 +13,8 @@ from odrf.statistics.calibration import normal_or_t, variance_of_groups
 from odrf.statistics.effects import limits_of_share
 from odrf.statistics.survival.curves import CumulativeIncidence, RiskSets, product_limit
 
-# ------------------------------------------------------------------------------------------------
-# An estimate with what each row adds to its error: so that errors of differences follow, too.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 # What is a smaller part of the numbers that it was computed from is what rounding leaves of 0.
 ROUNDING = 1e-14
@@ -23,36 +22,30 @@ ROUNDING = 1e-14
 
 @dataclass(frozen=True)
 class RowwiseEstimate:
-    """An estimate, with its error by the infinitesimal jackknife.
+    """An estimate, with its error by the infinitesimal jackknife (Jaeckel 1972).
 
-    `influence` (n,) is the weight of each row times the derivative of the estimate by this weight
-    (Jaeckel 1972, Bell Laboratories Memorandum MM 72-1215-11).
+    `influence` (n,) is the weight of each row times the derivative of the estimate by this weight.
     """
 
     estimate: float
-    influence: NDArray[np.float64]
+    influence: Floats
 
     @property
     @one_thread()
     def std_error(self) -> float:
-        """The root of the sum of squared influences, where rows are independent.
-
-        What rounding leaves of 0 is 0: no row has an influence, as with a single event.
-        """
+        """The root of the sum of squared influences of independent rows."""
         return self._known(float(np.sqrt(self.influence @ self.influence)))
 
-    def std_error_of_groups(self, groups: NDArray[np.int64]) -> float:
+    def std_error_of_groups(self, groups: Integers) -> float:
         """Return the standard error where groups of rows (n,) are independent, not the rows."""
         return self._known(float(np.sqrt(variance_of_groups(self.influence, groups))))
 
-    def interval(
-        self, level: float = 0.95, groups: NDArray[np.int64] | None = None
-    ) -> tuple[float, float]:
+    def interval(self, level: float = 0.95, groups: Integers | None = None) -> tuple[float, float]:
         """Return the normal interval; with groups by Student's t."""
         reach = self._reach(level, groups)
         return self.estimate - reach, self.estimate + reach
 
-    def p_value(self, value: float = 0.0, groups: NDArray[np.int64] | None = None) -> float:
+    def p_value(self, value: float = 0.0, groups: Integers | None = None) -> float:
         """Return the two-sided p-value of the hypothesis that the estimated number is `value`."""
         error = self.std_error if groups is None else self.std_error_of_groups(groups)
         z = abs(self.estimate - value) / error if error > 0 else float("nan")
@@ -63,7 +56,7 @@ class RowwiseEstimate:
     def _known(self, error: float) -> float:
         return 0.0 if error <= ROUNDING * (abs(self.estimate) or 1.0) else error
 
-    def _reach(self, level: float, groups: NDArray[np.int64] | None) -> float:
+    def _reach(self, level: float, groups: Integers | None) -> float:
         error = self.std_error if groups is None else self.std_error_of_groups(groups)
         return normal_or_t(level, groups) * error
 
@@ -72,13 +65,8 @@ class RowwiseEstimate:
 class RowwiseShare(RowwiseEstimate):
     """One that lies between 0 and 1: a share of pairs, or a mean squared error of probabilities."""
 
-    def interval(
-        self, level: float = 0.95, groups: NDArray[np.int64] | None = None
-    ) -> tuple[float, float]:
-        """Return the interval on the scale of the log odds, normal or with groups by Student's t.
-
-        See `odrf.statistics.effects`; NaN if the estimate is 0 or 1.
-        """
+    def interval(self, level: float = 0.95, groups: Integers | None = None) -> tuple[float, float]:
+        """Return the interval by `limits_of_share`; NaN if the estimate is 0 or 1."""
         low, high = limits_of_share(self.estimate, self._reach(level, groups))
         return float(low), float(high)
 
@@ -87,13 +75,8 @@ class RowwiseShare(RowwiseEstimate):
 class RowwiseReduction(RowwiseEstimate):
     """1 minus the ratio of two positive numbers: at most 1, and negative where there is none."""
 
-    def interval(
-        self, level: float = 0.95, groups: NDArray[np.int64] | None = None
-    ) -> tuple[float, float]:
-        """Return the interval on the scale of the logarithm of the ratio, so that it ends below 1.
-
-        It is normal, or with groups by Student's t; NaN if the estimate is 1.
-        """
+    def interval(self, level: float = 0.95, groups: Integers | None = None) -> tuple[float, float]:
+        """Return the interval for the logarithm of the ratio, so that it ends below 1; NaN at 1."""
         ratio, reach = 1 - self.estimate, self._reach(level, groups)
         if not ratio > 0:
             return float("nan"), float("nan")
@@ -118,9 +101,7 @@ def share_of_estimates(part: RowwiseEstimate, whole: RowwiseEstimate) -> Rowwise
     return RowwiseEstimate(share, off / whole.estimate)
 
 
-# ------------------------------------------------------------------------------------------------
 # Pseudo-values: what a row adds to an estimate from censored times, as if it had been observed.
-#
 # The pseudo-value of a row is the estimate plus the total weight of all rows times the derivative
 # of the estimate by the weight of the row.  It is the infinitesimal jackknife's version of n θ - (n
 # - 1) θ₋ᵢ, from which it differs by terms of order 1/n, and the one that goes with case weights.
@@ -145,21 +126,10 @@ def share_of_estimates(part: RowwiseEstimate, whole: RowwiseEstimate) -> Rowwise
 # Parner, Andersen and Overgaard (2023), Regression models for censored time-to-event data using
 # infinitesimal jack-knife pseudo-observations, with applications to left-truncation, Lifetime Data
 # Analysis 29.
-# ------------------------------------------------------------------------------------------------
-
-Floats = NDArray[np.float64]
 
 
 def survival_pseudo_values(sets: RiskSets, time: float) -> Floats:
-    """Return the pseudo-values (n,) of the Kaplan–Meier survival at a time.
-
-    Examples
-    --------
-    >>> from odrf.statistics.survival.curves import risk_sets
-    >>> sets = risk_sets(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 1, 1, 1]))
-    >>> survival_pseudo_values(sets, 2.5)
-    array([0., 0., 1., 1.])
-    """
+    """Return the pseudo-values (n,) of the Kaplan–Meier survival at a time."""
     survival = float(product_limit(sets).curve(time))
     factor = np.where(sets.times <= time, sets.per_survivor, 0.0)
     return survival - sets.weights.sum() * survival * sets.martingale_sums(factor)
@@ -183,22 +153,18 @@ def hazard_pseudo_values(sets: RiskSets, time: float) -> Floats:
     return total + sets.weights.sum() * sets.martingale_sums(factor)
 
 
-def incidence_pseudo_values(found: CumulativeIncidence, time: float) -> Floats:
+def incidence_pseudo_values(incidence: CumulativeIncidence, time: float) -> Floats:
     """Return the pseudo-values (n,) of the Aalen–Johansen incidence of a cause at a time."""
-    return float(found.curve(time)) + found.sets.weights.sum() * found.derivatives(time)
+    return float(incidence.curve(time)) + incidence.sets.weights.sum() * incidence.derivatives(time)
 
 
-def time_lost_pseudo_values(found: CumulativeIncidence, horizon: float) -> Floats:
-    """Return the pseudo-values (n,) of the time that a cause takes up to a horizon.
-
-    It is the area under the incidence of the cause, so its derivatives are the areas under those of
-    the incidence.
-    """
-    sets, curve = found.sets, found.curve
+def time_lost_pseudo_values(incidence: CumulativeIncidence, horizon: float) -> Floats:
+    """Return the pseudo-values (n,) of the time lost by a cause: the area under its incidence."""
+    sets, curve = incidence.sets, incidence.curve
     left = np.maximum(horizon - sets.times, 0.0)
     area = float(curve.integral(horizon))
     # what the incidence still gains after each time, integrated up to the horizon
-    gained = np.where(left > 0, area - curve.integral(sets.times) - left * found.incidence, 0.0)
-    own = found.of_cause.martingale_sums(left * found.survival_before / sets.at_risk)
+    gained = np.where(left > 0, area - curve.integral(sets.times) - left * incidence.incidence, 0.0)
+    own = incidence.of_cause.martingale_sums(left * incidence.survival_before / sets.at_risk)
     later = sets.martingale_sums(gained * sets.per_survivor)
     return area + sets.weights.sum() * (own - later)

@@ -19,9 +19,7 @@ from odrf.engine.survival.likelihoods import (
     relative_risks,
 )
 
-# ------------------------------------------------------------------------------------------------
-# The time to the event of a row, by its score.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
 
 
 class CurvesOfScores(ABC):
@@ -41,21 +39,14 @@ class CurvesOfScores(ABC):
 
     @abstractmethod
     def time_quantiles(self, scores: Floats, p: float) -> Floats:
-        """Return the first times (n,) at which the event has come with probability `p` or more.
-
-        Infinite where the curve ends before; 0 < p < 1.
-        """
+        """Return the first times (n,) at which the event has come with probability `p`, or ∞."""
 
     @abstractmethod
     def restricted_means(self, scores: Floats, horizon: float) -> Floats:
         """Return the mean times (n,) without the event up to the horizon: E min(T, horizon)."""
 
 
-# ------------------------------------------------------------------------------------------------
 # Breslow's baseline hazard: survival curves of scores that are logarithms of relative hazards.
-# ------------------------------------------------------------------------------------------------
-
-Floats = NDArray[np.float64]
 # Numbers of curves that are held at once.
 MOST_HELD = 1_000_000
 # exp() of more is taken as exp() of this.
@@ -64,10 +55,7 @@ LARGEST_EXPONENT = 700.0
 
 @dataclass(frozen=True, eq=False)
 class ProportionalHazards(CurvesOfScores):
-    """The cumulative hazards H(t) exp(b (f - c)) of scores f, with a baseline H that steps.
-
-    `times` (R,).  `baseline` (R,): rise after the last.
-    """
+    """Hazards H(t) exp(b (f - c)) of scores f; the baseline H (R,) rises at `times` (R,)."""
 
     times: Floats
     baseline: Floats
@@ -116,19 +104,10 @@ def breslow_baseline(
     weights: Floats | None = None,
     slope: float = 1.0,
 ) -> ProportionalHazards:
-    """Return the survival curves of scores, with the baseline hazard of Breslow (1974).
+    """Return the survival curves of scores, with Breslow's baseline hazard (1974, Biometrics 30).
 
-    At an event time the baseline rises by the weight of the events over the sum of w·exp(b (f - c))
-    of the rows at risk; c is the weighted mean of the scores, b the `slope` (Biometrics 30).  The
-    row is observed after `start` (n,), by default from the beginning, until `time` (n,); `event`
-    (n,) says whether the event happened then.
-
-    Examples
-    --------
-    >>> time, event = np.array([1.0, 2.0, 3.0]), np.array([True, True, False])
-    >>> curves = breslow_baseline(np.zeros(3), time, event)
-    >>> curves.baseline
-    array([0.33333333, 0.83333333])
+    It rises by the weight of the events over the sum of w·exp(b (f - c)) of the rows at risk; c is
+    the mean of the scores, b the `slope`. Rows are observed after `start` until `time` (n,).
     """
     w = np.ones(len(scores)) if weights is None else weights
     died = event & (w > 0)
@@ -145,18 +124,10 @@ def breslow_baseline(
     return ProportionalHazards(times, baseline, centre, slope)
 
 
-# ------------------------------------------------------------------------------------------------
 # Survival curves of accelerated failure times: log T = a + b f + σ ε, with ε of a known law.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class FailureTimes(CurvesOfScores):
-    """The curves of log T = a + b f + σ ε.
-
-    `law` is that of ε, `scale` σ, `constant` and `slope` a and b: 0 and 1 if scores are locations
-    of log T as they are.
-    """
+    """The curves of log T = a + b f + σ ε: `law` of ε, `scale` σ, `constant` a, `slope` b."""
 
     law: ErrorLaw
     scale: float
@@ -193,12 +164,9 @@ class FailureTimes(CurvesOfScores):
         return self.constant + self.slope * scores
 
 
-# ------------------------------------------------------------------------------------------------
 # Survival curves of scores, calibrated by rows that did not take part in making them.
-#
 # The scores of many rounds of boosting are too far apart: the model was fitted to the noise of its
 # rows, too.  A regression of other rows' times on their scores shows how far they should be.
-# ------------------------------------------------------------------------------------------------
 
 # A slope that would be below 0 is 0; rows that happen to be in perfect order have no largest one.
 STEEPEST = 4.0
@@ -211,10 +179,7 @@ def calibrated_hazards(
     start: Floats | None = None,
     weights: Floats | None = None,
 ) -> ProportionalHazards:
-    """Return curves with the slope of Cox's regression on the score, and Breslow's baseline.
-
-    Arguments as in `breslow_baseline`.
-    """
+    """Return curves with the slope of Cox's regression on the score, and Breslow's baseline."""
     w = np.ones(len(scores)) if weights is None else weights
     ranks = event_ranks(time, event, start, np.unique(time[event & (w > 0)]))
     centred = scores - np.average(scores, weights=w)

@@ -22,11 +22,7 @@ from odrf.statistics.survival.curves import (
     limits_of_probability,
     number_at_risk,
 )
-from odrf.statistics.survival.discrimination import (
-    concordance_of_cause,
-    harrells_c,
-    unos_c,
-)
+from odrf.statistics.survival.discrimination import concordance_of_cause, harrells_c, unos_c
 from odrf.statistics.survival.observation import (
     ObservationCurve,
     WeightedStates,
@@ -41,11 +37,9 @@ from odrf.statistics.survival.pseudo_values import (
     share_of_estimates,
 )
 
-# ------------------------------------------------------------------------------------------------
-# Rows whose observed times are compared with predicted risks and curves.
-# ------------------------------------------------------------------------------------------------
-
 Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
 # Curves are evaluated while this share of the rows is at risk: rows then count at most ten times
 # for those that were censored before.  If rows enter late, it is the share of the largest risk set.
 LEAST_AT_RISK = 0.1
@@ -55,10 +49,7 @@ MOST_TIMES = 100
 
 @dataclass(frozen=True, eq=False)
 class EvaluatedTimes:
-    """The observed times of n evaluated rows.
-
-    `time` (n,), `event` (n,), `start` (n,).  `groups` (n,): or None.  `since`: enter late.
-    """
+    """The observed times of n evaluated rows; `since` when they are, if rows enter late."""
 
     time: Floats
     event: NDArray[np.int64]
@@ -74,11 +65,11 @@ class EvaluatedTimes:
         return {"Rows": f"{len(self.time)}, {self.source}", "Events": str(int(self.happened.sum()))}
 
     @property
-    def happened(self) -> NDArray[np.bool_]:
+    def happened(self) -> Mask:
         """Which rows (n,) have an event, of the cause if there is one."""
         return self.event > 0 if self.cause is None else self.event == self.cause
 
-    def keeping(self, rows: NDArray[np.bool_]) -> EvaluatedTimes:
+    def keeping(self, rows: Mask) -> EvaluatedTimes:
         """Return those of the `rows` (n,) alone."""
         return EvaluatedTimes(
             self.time[rows],
@@ -98,11 +89,7 @@ class EvaluatedTimes:
         return replace(kept, start=start, since=since)
 
     def checked_time(self, argument: str, value: Any) -> float:
-        """Return a time at which curves can be evaluated.
-
-        Raises `InputError` if it is no number, no row has an event by then, or none is observed so
-        long.
-        """
+        """Return a time from the first event to the end of observation; else raise an error."""
         times = self.time[self.happened]
         first, last = float(times.min()), float(self.time.max())
         if not is_number(value) or not first <= value <= last:
@@ -113,10 +100,10 @@ class EvaluatedTimes:
         return float(value)
 
     def first_time(self) -> float:
-        """Return the time since which curves can be evaluated.
+        """Return the time since which curves can be evaluated: 0 if no row enters late.
 
-        0 if no row enters late.  Else the last event time, before the risk set is largest, at which
-        less than a tenth of this is at risk; if there is none, the first entry.
+        Else the last event time, before the risk set is largest, with less than a tenth of it at
+        risk; if there is none, the first entry.
         """
         if self.start is None:
             return 0.0
@@ -125,10 +112,9 @@ class EvaluatedTimes:
         return float(few[-1] if len(few) else self.start.min())
 
     def last_time(self) -> float:
-        """Return the last event time at which a tenth of the weight is still at risk.
+        """Return the last event time at which a tenth of the weight is still at risk, or the first.
 
-        If there is none, the first event time.  If rows enter late, a tenth of the largest risk
-        set: it is the last event time before fewer are at risk again.
+        If rows enter late, the last one before less than a tenth of the largest risk set is.
         """
         times, at_risk = self._at_risk()
         enough = self._enough(at_risk)
@@ -143,35 +129,25 @@ class EvaluatedTimes:
         times = np.unique(self.time[self.happened])
         return times, number_at_risk(times, self.time, self.weights, self.start)
 
-    def _enough(self, at_risk: Floats) -> NDArray[np.bool_]:
+    def _enough(self, at_risk: Floats) -> Mask:
         whole = self.weights.sum() if self.start is None else at_risk.max()
         return np.asarray(at_risk >= LEAST_AT_RISK * whole)
 
     def grid(self, until: float, most: int = MOST_TIMES) -> Floats:
-        """Return `since`, event times and `until`, ascending: times of which a mean is taken.
-
-        Of more than `most` event times those at equal steps of their ranks.
-        """
+        """Return `since`, at most so many event times, evenly by rank, and `until`, ascending."""
         times = np.unique(self.time[self.happened & (self.time < until)])
         if len(times) > most:
             times = times[np.linspace(0, len(times) - 1, most).round().astype(np.int64)]
         return np.unique(np.concatenate([[self.since], times, [until]]))
 
 
-# ------------------------------------------------------------------------------------------------
 # The Brier score of predicted risks at each time, and its mean over time.
-#
 # Rows whose state at a time is known stand for those that are not seen then: they are weighted by
 # the inverse probability to be observed.
-# ------------------------------------------------------------------------------------------------
 
 
 class BrierScores(NamedTuple):
-    """Brier scores at m times, NaN where no row could be observed.
-
-    `integrated` is the mean over the times from the first to the last, by the trapezoidal rule; NaN
-    for one time.
-    """
+    """Brier scores at m times, NaN where no row is observed, and their mean over time."""
 
     at: Floats
     score: Floats
@@ -192,23 +168,10 @@ def brier_scores(
 ) -> BrierScores:
     """Estimate the mean squared difference between an event by each time and its predicted risk.
 
-    `risk` (n, m) is the predicted probability of an event by each of the ascending times `at` (m,):
-    1 minus that of survival, or the cumulative incidence of a cause; one row, (1, m), for a model
-    that predicts the same for all, such as a Kaplan–Meier curve.  With a `cause`, events of other
-    causes do not count as events. `observed`, the probability to be observed, is that of other
-    rows, such as those of training, which is taken as known; by default it is estimated from these
-    rows, which the standard errors allow for.  The other arguments are those of
-    `odrf.statistics.survival.curves.risk_sets` (Graf, Schmoor, Sauerbrei and Schumacher 1999,
-    Statistics in Medicine 18, 2529-2545, equation 5; with late entry see
-    `odrf.statistics.survival.observation.LateEntryCurve`).
-
-    Examples
-    --------
-    >>> time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1])
-    >>> risk = np.array([[0.6, 0.8], [0.2, 0.4], [0.3, 0.5], [0.1, 0.3]])
-    >>> brier = brier_scores(time, event, risk, np.array([1.5, 3.5]))
-    >>> brier.score.round(4), round(brier.integrated.estimate, 4)
-    (array([0.075 , 0.1375]), 0.1063)
+    `risk` (n, m), or (1, m) for all rows, is at the ascending times `at` (m,). Events of causes
+    other than `cause` do not count. `observed` is as for `unos_c` (Graf, Schmoor, Sauerbrei and
+    Schumacher 1999, Statistics in Medicine 18, 2529-2545, equation 5; with late entry see
+    `LateEntryCurve`).
     """
     at = ascending_times(at)
     states = weighted_states(time, event, weights, observed, start)
@@ -217,26 +180,20 @@ def brier_scores(
     score, error = np.empty((2, len(at)))
     integrated = np.zeros(len(time))
     for m, t in enumerate(at):
-        found = _score_at(states, of_cause, risk[:, m], float(t))
-        score[m], error[m] = found.estimate, found.std_error
-        integrated += shares[m] * found.influence
+        of_time = _score_at(states, of_cause, risk[:, m], float(t))
+        score[m], error[m] = of_time.estimate, of_time.std_error
+        integrated += shares[m] * of_time.influence
     mean = RowwiseShare(float(shares @ score), integrated)
     return BrierScores(at, score, error, mean)
 
 
 def explained_share(model: BrierScores, reference: BrierScores) -> RowwiseReduction:
-    """Return 1 minus the integrated Brier score of a model divided by that of a reference.
-
-    Both of the same rows and times.  The usual reference is the Kaplan–Meier curve of the rows of
-    training: ``1 - curve(at)[None]`` as its risks.
-    """
+    """Return 1 minus the integrated Brier score of a model over that of a reference."""
     share = share_of_estimates(model.integrated, reference.integrated)
     return RowwiseReduction(1 - share.estimate, -share.influence)
 
 
-def _score_at(
-    states: WeightedStates, of_cause: NDArray[np.bool_], risk: Floats, t: float
-) -> RowwiseShare:
+def _score_at(states: WeightedStates, of_cause: Mask, risk: Floats, t: float) -> RowwiseShare:
     """Return the Brier score at a time of risks (n,) or (1,)."""
     now, share = states.at(t), states.weights / states.weights.sum()
     if not now.reached:
@@ -254,10 +211,7 @@ def _trapezoidal_shares(at: Floats) -> Floats:
     return (np.append(steps, 0.0) + np.insert(steps, 0, 0.0)) / 2
 
 
-# ------------------------------------------------------------------------------------------------
 # The scores of predicted risks and survival curves: concordance, and Brier scores over time.
-# ------------------------------------------------------------------------------------------------
-
 Curves = Callable[[Floats], Floats]
 HARRELL, UNO, INTEGRATED, EXPLAINED = "harrell_c", "uno_c", "integrated_brier", "explained"
 
@@ -265,21 +219,16 @@ HARRELL, UNO, INTEGRATED, EXPLAINED = "harrell_c", "uno_c", "integrated_brier", 
 def scores_of_curves(
     rows: EvaluatedTimes, risk: Floats, survival: Curves, reference: StepCurve, until: float
 ) -> dict[str, RowwiseEstimate]:
-    """Return the scores by name.
+    """Return Harrell's C (not of one cause), Uno's C, integrated Brier score, explained share.
 
-    They are ``harrell_c`` (not of one cause), ``uno_c``, ``integrated_brier`` (the mean over time
-    from ``rows.since`` on), ``explained`` (1 minus this score divided by that of the reference).
-    The higher `risk` (n,), the earlier the event is expected. `survival` returns the predicted
-    probability of no event (n, m) by ascending times (m,). `reference` is the prediction without
-    predictors: the Kaplan–Meier curve of the training rows, or 1 minus the incidence of the cause
-    in them.  Only events before `until` count for Uno's C, and Brier scores are integrated up to
-    it.
+    The higher `risk` (n,), the earlier the event. `survival` is (n, m) at ascending times (m,),
+    `reference` the prediction without predictors. Only what is before `until` counts.
     """
-    found = concordances(rows, risk, until)
+    scores = concordances(rows, risk, until)
     at = rows.grid(until)
     model = brier_of_curves(rows, survival(at), at)
     known = brier_of_curves(rows, reference(at)[np.newaxis], at)
-    return found | {INTEGRATED: model.integrated, EXPLAINED: explained_share(model, known)}
+    return scores | {INTEGRATED: model.integrated, EXPLAINED: explained_share(model, known)}
 
 
 def concordances(rows: EvaluatedTimes, risk: Floats, until: float) -> dict[str, RowwiseEstimate]:
@@ -287,8 +236,8 @@ def concordances(rows: EvaluatedTimes, risk: Floats, until: float) -> dict[str, 
     # an event at the last time counts, too
     lives, tau = (rows.time, rows.event, risk), float(np.nextafter(until, np.inf))
     if rows.cause is not None:
-        found = concordance_of_cause(*lives, rows.cause, tau, rows.weights, start=rows.start)
-        return {UNO: found}
+        C = concordance_of_cause(*lives, rows.cause, tau, rows.weights, start=rows.start)
+        return {UNO: C}
     return {
         HARRELL: harrells_c(*lives, rows.weights, rows.start),
         UNO: unos_c(*lives, tau, rows.weights, start=rows.start),
@@ -302,36 +251,23 @@ def brier_of_curves(rows: EvaluatedTimes, survival: Floats, at: Floats) -> Brier
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # Conditional survival: curves given that no event has come by a time.
-# ------------------------------------------------------------------------------------------------
-
-
 def conditional_survival(without: Floats, survival: Floats) -> Floats:
     """Return the probability (…, G) of no event of a cause by G times, given none of any before.
 
-    `without` (…, G + 1) is the probability of no event of the cause by the time of the condition,
-    and by G later ones: 1 minus its incidence. `survival` (…,) is that of no event of any cause by
-    the time of the condition.  Where it is 0, there is no conditional survival: then `without`
-    stays as it is.
+    `without` (…, G + 1) is that by the time of the condition, and by G later ones; `survival` (…,)
+    of no event of any cause. Where it is 0, `without` stays.
     """
     known = survival > 0
     incidence = (without[..., :1] - without[..., 1:]) / np.where(known, survival, 1.0)[..., None]
     return np.where(known[..., None], 1 - incidence, without[..., 1:])
 
 
-# ------------------------------------------------------------------------------------------------
 # Groups of rows of similar risk: their predicted and observed curves.
-# ------------------------------------------------------------------------------------------------
-
-
 class RiskGroup(NamedTuple):
-    """One group of rows, True in `rows` (n,).
+    """One group of rows, their Kaplan–Meier curve, or of one cause its incidence, and times."""
 
-    `observed` is their Kaplan–Meier curve; of one cause, its incidence; `lives` are their times.
-    """
-
-    rows: NDArray[np.bool_]
+    rows: Mask
     observed: KaplanMeier | CumulativeIncidence
     lives: EvaluatedTimes
 
@@ -346,11 +282,7 @@ class RiskGroup(NamedTuple):
         return curve, *limits_of_probability(curve, known.variance, level)
 
     def predicted(self, curves: Floats) -> Floats:
-        """Return the weighted mean (m,) of the curves (n, m) of all rows.
-
-        If rows enter late, each represents as many as by the last time at which curves are
-        evaluated.
-        """
+        """Return the weighted mean (m,) of curves (n, m); late rows stand for unseen ones, too."""
         lives = self.lives
         weights = lives.weights
         if lives.start is not None and lives.happened.any():
@@ -360,16 +292,13 @@ class RiskGroup(NamedTuple):
 
 
 def groups_by_risk(rows: EvaluatedTimes, risk: Floats, groups: int = 4) -> list[RiskGroup]:
-    """Return groups of about equal weight, from the lowest risk (n,) to the highest.
-
-    Equal risks are in one group, so that there may be fewer groups.
-    """
+    """Return groups of about equal weight, from the lowest risk (n,) on; equal risks are in one."""
     of = groups_of_equal_weight(risk, groups, rows.weights)
-    found = []
+    risk_groups = []
     for g in range(int(of.max()) + 1):
         lives = rows.keeping(of == g)
-        found.append(RiskGroup(of == g, _observed(lives), lives))
-    return found
+        risk_groups.append(RiskGroup(of == g, _observed(lives), lives))
+    return risk_groups
 
 
 def _observed(lives: EvaluatedTimes) -> KaplanMeier | CumulativeIncidence:

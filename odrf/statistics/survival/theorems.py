@@ -1,14 +1,10 @@
 """What is proved of the consistency of survival trees and forests, and what a fit has of it.
 
-[I] is Ishwaran and Kogalur (2010), "Consistency of random survival forests", Statistics and
-Probability Letters 80, 1056-1064.  [C] is Cui, Zhu, Zhou and Kosorok (2022), "Consistency of
-survival tree and forest models: splitting bias and correction", Statistica Sinica 32, 1245-1267.
-Both are about splits on single predictors.  [I] proves uniform consistency for general rules of
-splitting, with bootstraps and predictors that are drawn for each node, if all predictors are
-factors.  [C] proves it in two cases: of finitely many predictors, with splits at random; of many
-that are weakly correlated.  The conditions named here are a summary; the papers have further ones,
-which no fit can show.  [Z] and [P] of `odrf.statistics.theorems` are about responses that are
-observed in full.
+[I] Ishwaran and Kogalur (2010), Statistics and Probability Letters 80, 1056-1064: general rules of
+splitting, bootstraps and drawn predictors, if all predictors are factors. [C] Cui, Zhu, Zhou and
+Kosorok (2022), Statistica Sinica 32, 1245-1267: of finitely many predictors with splits at random,
+or many weakly correlated ones. Both are about splits on single predictors; further conditions,
+which no fit can show, are in the papers.
 """
 
 from __future__ import annotations
@@ -27,10 +23,7 @@ GROWING = "rows of a leaf → ∞"
 
 @dataclass(frozen=True)
 class SurvivalFitProperties:
-    """The properties of a fit to times to an event that the theorems are about.
-
-    `mixed`: predictors are numbers.
-    """
+    """The properties of a fit to times to an event that the theorems are about."""
 
     P: int
     numbers: int

@@ -12,40 +12,27 @@ from odrf.errors import InputError
 from odrf.statistics.survival.curves import inverse_or_zero
 from odrf.statistics.survival.observation import CensoringCurve, censoring_curve
 
-# ------------------------------------------------------------------------------------------------
-# Time on the scale on which the hazard of all rows is constant.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
 
 SMALLEST = np.finfo(np.float64).tiny
 
 
 @dataclass(frozen=True, eq=False)
 class ExponentialScale:
-    """A cumulative hazard that is linear between event times.
+    """A cumulative `hazard` (R + 1,), linear between the ascending `edges` (R + 1,) of R pieces."""
 
-    `edges` (R + 1,) are ascending; the first is the origin, the others are the ends of the R
-    pieces. `hazard` (R + 1,) is the cumulative hazard at the edges, ascending from 0.
-    """
+    edges: Floats
+    hazard: Floats
 
-    edges: NDArray[np.float64]
-    hazard: NDArray[np.float64]
-
-    def cumulative(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the cumulative hazard at times of any shape.
-
-        It is 0 before the origin; after the last edge it rises as in the last piece.
-        """
+    def cumulative(self, times: Floats) -> Floats:
+        """Return the cumulative hazard at times of any shape, 0 before the origin."""
         return np.where(times > self.edges[0], self.exposure(times), 0.0)
 
-    def exposure(
-        self, time: NDArray[np.float64], start: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
-        """Return the expected number of events of each row (n,) by the hazard of all rows.
+    def exposure(self, time: Floats, start: Floats | None = None) -> Floats:
+        """Return the expected number of events of each row (n,), from `start` (n,) to `time` (n,).
 
-        It is the hazard between `start` (n,), by default the origin, and `time` (n,).  Before the
-        origin the hazard is that of the first piece, after the last edge that of the last one.  The
-        result is positive, as nothing is subtracted that rounding could make equal, and values
-        smaller than any number count as the smallest.
+        By the hazard of all rows, beyond the edges that of the first or last piece. Always
+        positive: nothing is subtracted that rounding could make equal.
         """
         if start is None:
             start = np.broadcast_to(self.edges[0], np.shape(time))
@@ -56,67 +43,47 @@ class ExponentialScale:
         between = self.hazard[last] - self.hazard[np.minimum(first + 1, last)]
         return np.maximum(within + np.where(first == last, 0.0, before + between), SMALLEST)
 
-    def _piece(self, times: NDArray[np.float64]) -> NDArray[np.int64]:
+    def _piece(self, times: Floats) -> NDArray[np.int64]:
         """Return the number of the piece that each time is in, to its end."""
         return np.searchsorted(self.edges[1:-1], times, side="left")
 
 
 def exponential_scale(
-    time: NDArray[np.float64],
+    time: Floats,
     event: NDArray[np.integer],
-    weights: NDArray[np.float64] | None = None,
-    start: NDArray[np.float64] | None = None,
+    weights: Floats | None = None,
+    start: Floats | None = None,
 ) -> ExponentialScale:
     """Return the cumulative hazard of all rows, as exponential survival trees need it.
 
-    Between event times the hazard is constant: the number of events at the end of a piece, divided
-    by the time that rows were at risk in it.  So a row that is censored within a piece counts for
-    its part, in which this scale differs from the Nelson-Aalen estimate.  On this scale there are
-    as many events as exposure: the rate of all rows is 1 (LeBlanc and Crowley 1992, Biometrics 48,
-    411-425; `rpart` with ``method="exp"``, which however gives case weights no part in it, takes
-    1000 quantiles of more event times, and does not compute it with left truncation). `event` (n,)
-    is 0 for a censored row; with `start` (n,), earlier than `time` (n,), the scale has its origin
-    at the first of these, otherwise at 0.  Raises `InputError` if no row of positive weight has an
-    event.
-
-    Examples
-    --------
-    Until the first event, at time 2, five years are spent at risk, until the second one four:
-
-    >>> import numpy as np
-    >>> from odrf.statistics.survival.time_scales import exponential_scale
-    >>> time, event = np.array([1.0, 2.0, 6.0]), np.array([0, 1, 1])
-    >>> scale = exponential_scale(time, event)
-    >>> scale.hazard
-    array([0. , 0.4, 1.4])
-    >>> scale.exposure(time)
-    array([0.2, 0.4, 1.4])
+    Between event times it is constant: events at the end of a piece over the time at risk in it. So
+    rows censored within a piece count for a part, unlike in the Nelson–Aalen estimate, and there
+    are as many events as exposure (LeBlanc and Crowley 1992, Biometrics 48, 411-425; `rpart`, which
+    gives case weights no part in it). The origin is the first `start`, or 0.
     """
     weights = np.ones(len(time)) if weights is None else weights
     start = np.zeros(len(time)) if start is None else start
 
-    def present(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    def present(points: Floats) -> Floats:
         change = np.concatenate([weights, -weights])
         at = np.searchsorted(points, np.concatenate([start, time]))
-        weight: NDArray[np.float64] = np.cumsum(np.bincount(at, change, len(points)))
+        weight: Floats = np.cumsum(np.bincount(at, change, len(points)))
         return weight[:-1]
 
     return scale_of_pieces(time, event, weights, start, present)
 
 
 def scale_of_pieces(
-    time: NDArray[np.float64],
+    time: Floats,
     event: NDArray[np.integer],
-    weights: NDArray[np.float64],
-    start: NDArray[np.float64],
-    present: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    weights: Floats,
+    start: Floats,
+    present: Callable[[Floats], Floats],
 ) -> ExponentialScale:
     """Return the cumulative hazard of events, whoever is at risk of them.
 
-    `present` takes times (m,), ascending, among which are all times of the rows, and returns the
-    weight of those at risk from each to the next one: (m - 1,).  The other arguments are those of
-    `exponential_scale`; none is optional.  Raises `InputError` if no row of positive weight has an
-    event.
+    `present` takes ascending times (m,), all of the rows among them, and returns the weight at risk
+    from each to the next (m - 1,).
     """
     has_event = (event != 0) & (weights > 0.0)
     if not has_event.any():
@@ -134,9 +101,7 @@ def scale_of_pieces(
     return ExponentialScale(edges, np.append(0.0, np.cumsum(rate * np.diff(edges))))
 
 
-def _time_at_risk(
-    edges: NDArray[np.float64], points: NDArray[np.float64], present: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _time_at_risk(edges: Floats, points: Floats, present: Floats) -> Floats:
     """Return the time (R,) at risk in each piece, of weights `present` between `points`."""
     at_risk = np.zeros(len(edges) - 1)
     spent = present * np.diff(points)
@@ -144,27 +109,19 @@ def _time_at_risk(
     return at_risk
 
 
-# ------------------------------------------------------------------------------------------------
 # Time on the scale on which the subdistribution hazard of one cause is constant.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class SubdistributionScale:
-    """A cumulative subdistribution hazard that is linear between event times, and who is at risk.
-
-    `censoring` is G, the probability not to be censored yet.
-    """
+    """A subdistribution hazard, linear between event times, and the curve G of `censoring`."""
 
     scale: ExponentialScale
     censoring: CensoringCurve
 
-    def exposure(self, time: NDArray[np.float64], stays: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def exposure(self, time: Floats, stays: NDArray[np.bool_]) -> Floats:
         """Return the expected number of events of each row (n,), > 0, by the hazard of all rows.
 
-        A row that `stays` had an event of another cause at its time T. It is at risk until T, and
-        afterwards, up to the last time of the training rows, as far as it would not have been
-        censored: with weight G(t)/G(T-).
+        A row that `stays` had an event of another cause at T, and is at risk afterwards with
+        G(t)/G(T-).
         """
         knots = np.union1d(self.scale.edges, self.censoring.sets.times)
         knots = knots[knots <= self.scale.edges[-1]]
@@ -176,31 +133,13 @@ class SubdistributionScale:
 
 
 def subdistribution_scale(
-    time: NDArray[np.float64],
-    event: NDArray[np.integer],
-    cause: int,
-    weights: NDArray[np.float64] | None = None,
+    time: Floats, event: NDArray[np.integer], cause: int, weights: Floats | None = None
 ) -> SubdistributionScale:
     """Return the scale of the subdistribution hazard of one of several causes, from 1.
 
-    That hazard belongs to the cumulative incidence of the cause as a hazard belongs to a survival
-    curve: rows with an event of another cause never have the event, and stay at risk.  As it is not
-    known when they would have been censored, they count with the probability not to be censored
-    yet, given that they were not before their event (Fine and Gray 1999, JASA 94, 496-509).  On
-    this scale there are as many events of the cause as exposure, as on that of `exponential_scale`.
-    All rows are observed from 0 to `time` (n,); `event` (n,) is the cause, 0 for a censored row.
-    Raises `InputError` if no row of positive weight has an event of this cause.
-
-    Examples
-    --------
-    The second row has an event of another cause, and is at risk until the last time:
-
-    >>> import numpy as np
-    >>> from odrf.statistics.survival.time_scales import subdistribution_scale
-    >>> time, event = np.array([2.0, 3.0, 6.0]), np.array([1, 2, 1])
-    >>> scale = subdistribution_scale(time, event, 1)
-    >>> scale.scale.hazard
-    array([0.        , 0.33333333, 0.83333333])
+    Rows with an event of another cause stay at risk with the probability not to be censored yet,
+    given that they were not before it (Fine and Gray 1999, JASA 94, 496-509); all are observed from
+    0 on.
     """
     weights = np.ones(len(time)) if weights is None else weights
     censoring = censoring_curve(time, event, weights)
@@ -208,7 +147,7 @@ def subdistribution_scale(
     stays = (event > 0) & (own == 0)
     staying = np.where(stays, weights * inverse_or_zero(censoring.just_before(time)), 0.0)
 
-    def present(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    def present(points: Floats) -> Floats:
         begins, ends = np.searchsorted(points, start), np.searchsorted(points, time)
         size = len(points)
         here = np.cumsum(np.bincount(begins, weights, size) - np.bincount(ends, weights, size))
