@@ -56,9 +56,7 @@ if TYPE_CHECKING:
     from odrf.plots.survival import plot_risk_groups as plot_risk_groups
     from odrf.plots.survival import plot_roc_at as plot_roc_at
     from odrf.plots.survival import plot_survival_bands as plot_survival_bands
-    from odrf.plots.survival import (
-        plot_survival_calibration as plot_survival_calibration,
-    )
+    from odrf.plots.survival import plot_survival_calibration as plot_survival_calibration
     from odrf.plots.survival import plot_survival_tree as plot_survival_tree
     from odrf.plots.tree import plot_tree as plot_tree
 

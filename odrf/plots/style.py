@@ -20,13 +20,7 @@ from matplotlib.colors import LinearSegmentedColormap, to_rgb, to_rgba
 from matplotlib.font_manager import FontProperties
 from matplotlib.legend import Legend
 from matplotlib.textpath import text_to_path
-from matplotlib.ticker import (
-    Formatter,
-    LogLocator,
-    MaxNLocator,
-    NullFormatter,
-    ScalarFormatter,
-)
+from matplotlib.ticker import Formatter, LogLocator, MaxNLocator, NullFormatter, ScalarFormatter
 from numpy.typing import ArrayLike, NDArray
 
 from odrf.checks import checked_choice
@@ -482,9 +476,7 @@ def plot_means(table: pd.DataFrame, score: str, ax: Axes | None = None) -> Axes:
 
 
 def draw_panels(
-    drawings: Mapping[str, Callable[[Axes], object]],
-    kind: str | None,
-    ax: Axes | NDArray | None,
+    drawings: Mapping[str, Callable[[Axes], object]], kind: str | None, ax: Axes | NDArray | None
 ) -> Axes | NDArray:
     """Draw the plot named `kind`, or all plots for None, and return the axes.
 

@@ -268,12 +268,7 @@ class EffectCurve(EffectReport):
         return pd.DataFrame.from_dict(lines, orient="index")
 
     @with_axes
-    def plot(
-        self,
-        *,
-        classes: list[Any] | None = None,
-        ax: Axes | None = None,
-    ) -> Axes:
+    def plot(self, *, classes: list[Any] | None = None, ax: Axes | None = None) -> Axes:
         """Plot the curve with its intervals (dark) and its simultaneous band (light).
 
         A factor has points instead of a line.  Marks on the axis are rows; a hatched region has
@@ -556,10 +551,7 @@ def accumulated_effects(
         )
     passes = len(rows.frame) * (2 if len(names) == 1 else 4)
     # levels of the rows themselves, of which reading the rows has warned
-    with (
-        unseen_levels_expected(),
-        progress_bar(total=passes, unit="row", progress=progress) as bar,
-    ):
+    with unseen_levels_expected(), progress_bar(total=passes, unit="row", progress=progress) as bar:
         if len(names) == 2:
             found = local_effects_of_two(fit, rows, axes, bar.update)
         elif factors:

@@ -154,10 +154,7 @@ class Sensitivity(TableReport):
 
     def _sections(self) -> dict[str, pd.DataFrame]:
         first = self.table.sort_values("rank").head(TOP)
-        return {
-            "Most sensitive first": self._kept,
-            f"First {quantity(len(first), 'row')}": first,
-        }
+        return {"Most sensitive first": self._kept, f"First {quantity(len(first), 'row')}": first}
 
     def _notes(self) -> tuple[str, ...]:
         return () if self._classes is None else ("Every class has the same sum of θ/Θ.",)

@@ -13,12 +13,7 @@ from odrf.engine.running import one_thread
 from odrf.fits.stack.fit import StackedFit, StackedPart, Trial
 from odrf.reports import summaries
 from odrf.reports.data_summary import missing_notes
-from odrf.reports.importance import (
-    MeasuredImportance,
-    held_out_table,
-    impurity_table,
-    with_shares,
-)
+from odrf.reports.importance import MeasuredImportance, held_out_table, impurity_table, with_shares
 from odrf.text.layouts import quantity
 from odrf.text.splits import number
 from odrf.text.summary import Card, Summary

@@ -15,19 +15,8 @@ from odrf.engine.oob import OutOfBag
 from odrf.fits.fit import AnyFit, BoostedFit, Fit, GuidedFit
 from odrf.fits.pruning import cut_by_call, root_error
 from odrf.fits.responses import boosted_error, validation_rows
-from odrf.fits.scores import (
-    confusion_table,
-    explained_part,
-    mean_loss,
-    mean_rank_error,
-    r_squared,
-)
-from odrf.options.boosting import (
-    REFIT,
-    ResolvedBoostingOptions,
-    loss_in_words,
-    mean_loss_in_words,
-)
+from odrf.fits.scores import confusion_table, explained_part, mean_loss, mean_rank_error, r_squared
+from odrf.options.boosting import REFIT, ResolvedBoostingOptions, loss_in_words, mean_loss_in_words
 from odrf.options.criteria import IN_WORDS
 from odrf.options.sizes import FIXED, NONE
 from odrf.options.tree import ALL, ResolvedOptions

@@ -165,9 +165,7 @@ class Summary:
     notes: tuple[str, ...] = ()
 
     @property
-    def _parts(
-        self,
-    ) -> tuple[str, str, dict[str, str], dict[str, pd.DataFrame], tuple[str, ...]]:
+    def _parts(self) -> tuple[str, str, dict[str, str], dict[str, pd.DataFrame], tuple[str, ...]]:
         return self.title, self.call, self.facts, self.sections, self.notes
 
     @property
