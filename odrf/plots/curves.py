@@ -42,11 +42,9 @@ MOST_LINES = 12
 
 
 def plot_effect(
-    axis: VariablePoints,
-    curves: Mapping[str, Sequence[NDArray[np.float64]]],
-    scale: str,
+    axis: VariablePoints, curves: Mapping[str, Sequence[NDArray[np.float64]]], scale: str,
     ax: Axes | None = None,
-) -> Axes:
+) -> Axes:  # fmt: skip
     """Plot curves over the points of a variable.
 
     `curves` (G,): estimate, ends of interval and band, NaN if unknown.  `scale`: what they show.
@@ -74,11 +72,9 @@ def plot_effect(
 
 
 def _points(
-    axis: VariablePoints,
-    curves: Mapping[str, Sequence[NDArray[np.float64]]],
-    scale: str,
+    axis: VariablePoints, curves: Mapping[str, Sequence[NDArray[np.float64]]], scale: str,
     ax: Axes | None,
-) -> Axes:
+) -> Axes:  # fmt: skip
     """Draw a row for each level."""
     levels, several = axis.labels, len(curves)
     height = len(levels) * max(1, several // 2) + 3
@@ -156,12 +152,9 @@ PLAIN = "#8fb8d8"
 
 
 def plot_individual(
-    axis: VariablePoints,
-    curves: NDArray[np.float64],
-    scale: str,
-    by: pd.Series | None,
+    axis: VariablePoints, curves: NDArray[np.float64], scale: str, by: pd.Series | None,
     ax: Axes | None = None,
-) -> Axes:
+) -> Axes:  # fmt: skip
     """Plot a line for each row (m, G), grey where `by` is empty, and their mean in black."""
     ax = style.one_panel(ax, style.WIDTH + (0.0 if by is None else BESIDE))
     at = axis.at
@@ -262,13 +255,9 @@ SLANTED = 20.0
 
 
 def plot_effect_surface(
-    first: VariablePoints,
-    second: VariablePoints,
-    surface: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    scale: str,
-    ax: Axes | None = None,
-) -> Axes:
+    first: VariablePoints, second: VariablePoints, surface: NDArray[np.float64],
+    rows: NDArray[np.int64], scale: str, ax: Axes | None = None,
+) -> Axes:  # fmt: skip
     """Plot a surface (G, H) in colours; cells with 0 `rows` (G, H), and none near, are hatched."""
     ax = style.one_panel(ax, style.WIDTH + 0.8)
     edges = [_edges(axis.at) for axis in (first, second)]

@@ -20,12 +20,9 @@ UNNAMED = ("term", "contrast", "class", "predictor")
 
 
 def plot_effects(
-    labels: pd.DataFrame,
-    numbers: pd.DataFrame,
-    words: str,
-    null: float | None = None,
+    labels: pd.DataFrame, numbers: pd.DataFrame, words: str, null: float | None = None,
     ax: Axes | None = None,
-) -> Axes:
+) -> Axes:  # fmt: skip
     """Plot each estimate as a point with its interval, the first on top.
 
     An infinite estimate is an arrow at the edge.  `labels`: what names each estimate; columns in

@@ -26,13 +26,9 @@ MOST_PREDICTORS = 12
 
 
 def plot_consistency(
-    n: int,
-    ratios: Mapping[str, tuple[float, ...]],
-    tails: NDArray[np.float64] | None,
-    leaf_sizes: NDArray[np.int64],
-    per_split: NDArray[np.int64],
-    axes: NDArray | None = None,
-) -> NDArray:
+    n: int, ratios: Mapping[str, tuple[float, ...]], tails: NDArray[np.float64] | None,
+    leaf_sizes: NDArray[np.int64], per_split: NDArray[np.int64], axes: NDArray | None = None,
+) -> NDArray:  # fmt: skip
     """Plot the four panels.
 
     `ratios`: quantities that must go to 0, by name, at n, 10·n, … rows.  `tails` (n,): sorted

@@ -28,14 +28,9 @@ Box = Sequence[tuple[float, float]]
 
 
 def plot_regions(
-    on_plane: OnPlane,
-    classes: Sequence[str],
-    box: Box,
-    names: Sequence[str],
-    title: str,
-    dots: pd.DataFrame | None,
-    ax: Axes | None = None,
-) -> Axes:
+    on_plane: OnPlane, classes: Sequence[str], box: Box, names: Sequence[str], title: str,
+    dots: pd.DataFrame | None, ax: Axes | None = None,
+) -> Axes:  # fmt: skip
     """Plot the most probable class at each point of a plane, paler where it is less certain.
 
     `on_plane`: from the two predictors, (n,) each, to the probabilities (n, K); NaN stays white.
@@ -74,13 +69,9 @@ def plot_regions(
 
 
 def plot_surface(
-    on_plane: OnPlane,
-    box: Box,
-    names: Sequence[str],
-    title: str,
-    dots: pd.DataFrame | None,
+    on_plane: OnPlane, box: Box, names: Sequence[str], title: str, dots: pd.DataFrame | None,
     ax: Axes | None = None,
-) -> Axes:
+) -> Axes:  # fmt: skip
     """Plot a regression function as filled contours; arguments as in `plot_regions`."""
     ax = style.one_panel(ax)
     first, second = (np.linspace(*ends, PIXELS) for ends in box)

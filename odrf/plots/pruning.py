@@ -20,15 +20,9 @@ CHOOSING = "smallest α that chooses the tree"
 
 
 def plot_error_path(
-    table: pd.DataFrame,
-    best: int,
-    chosen: int,
-    choice: str,
-    error: str,
-    ax: Axes | None = None,
-    sizes: str = "leaves",
-    alphas: str = CHOOSING,
-) -> Axes:
+    table: pd.DataFrame, best: int, chosen: int, choice: str, error: str, ax: Axes | None = None,
+    sizes: str = "leaves", alphas: str = CHOOSING,
+) -> Axes:  # fmt: skip
     """Plot the held-out error of each subtree against its leaves, ± 1 standard error.
 
     `best`, `chosen`: the rows of the smallest error, and of the `choice` of a rule in words.
@@ -106,15 +100,9 @@ MOST_TICKS, FEW_TICKS, LONG = 9, 5, 2**15
 
 
 def plot_growth(
-    table: pd.DataFrame,
-    along: str,
-    chosen: int,
-    choice: str,
-    size: int,
-    error: str,
-    by: str,
+    table: pd.DataFrame, along: str, chosen: int, choice: str, size: int, error: str, by: str,
     ax: Axes | None = None,
-) -> Axes:
+) -> Axes:  # fmt: skip
     """Plot training and test error against the size of the trees.
 
     Numbers of leaves are on a logarithmic scale, as a full level of splits doubles them.

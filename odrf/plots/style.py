@@ -327,15 +327,9 @@ def named_rows(
 
 
 def finish_rows(
-    ax: Axes,
-    names: Iterable[object],
-    words: str,
-    note: str = "",
-    total: int = 0,
-    most: int = MOST_CHARACTERS,
-    family: str = "",
-    few_ticks: bool = True,
-) -> None:
+    ax: Axes, names: Iterable[object], words: str, note: str = "", total: int = 0,
+    most: int = MOST_CHARACTERS, family: str = "", few_ticks: bool = True,
+) -> None:  # fmt: skip
     """Name rows and horizontal axis, with a `note` if the table has more rows in `total`."""
     rows = [str(name) for name in names]
     beside = named_rows(ax, rows, most, family)
@@ -428,14 +422,9 @@ MOST_BARS = 40
 
 
 def draw_errors(
-    ax: Axes,
-    at: NDArray,
-    error: pd.Series,
-    std_error: pd.Series,
-    best: int,
-    chosen: int,
+    ax: Axes, at: NDArray, error: pd.Series, std_error: pd.Series, best: int, chosen: int,
     words: str,
-) -> None:
+) -> None:  # fmt: skip
     """Plot errors (k,) at the positions `at`, ± 1 standard error.
 
     A line is one standard error above the row `best`; the row `chosen` is marked.

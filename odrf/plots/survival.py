@@ -116,14 +116,9 @@ class CurvesInLeaves:
 
 
 def plot_survival_tree(
-    tree: Forest,
-    design: Design,
-    curves: CurvesInLeaves,
-    *,
-    ax: Axes | None = None,
-    max_depth: int | None = None,
-    max_terms: int = 3,
-) -> Axes:
+    tree: Forest, design: Design, curves: CurvesInLeaves, *, ax: Axes | None = None,
+    max_depth: int | None = None, max_terms: int = 3,
+) -> Axes:  # fmt: skip
     """Plot a tree with curves in its leaves; the arguments are those of `plot_tree`."""
     of_leaves = "" if curves.cause is None else f"incidence of {curves.cause}"
     return plot_tree(
@@ -155,12 +150,9 @@ def time_axis(ax: Axes, until: float) -> NDArray[np.float64]:
 
 
 def draw_numbers_at_risk(
-    ax: Axes,
-    times: NDArray[np.float64],
-    counts: Sequence[NDArray[np.float64]],
-    colours: Sequence[str],
-    names: Sequence[str] = ("",),
-) -> None:
+    ax: Axes, times: NDArray[np.float64], counts: Sequence[NDArray[np.float64]],
+    colours: Sequence[str], names: Sequence[str] = ("",),
+) -> None:  # fmt: skip
     """Write below the axis how many rows are at risk, a line for each group in its colour."""
     place: dict[str, Any] = {
         "xycoords": ax.get_xaxis_transform(),
@@ -200,11 +192,9 @@ BEYOND = 1.03
 
 
 def plot_survival_bands(
-    times: NDArray[np.float64],
-    curves: Mapping[str, Sequence[NDArray[np.float64]]],
-    ax: Axes | None = None,
-    cause: str | None = None,
-) -> Axes:
+    times: NDArray[np.float64], curves: Mapping[str, Sequence[NDArray[np.float64]]],
+    ax: Axes | None = None, cause: str | None = None,
+) -> Axes:  # fmt: skip
     """Plot survival curves, or incidences of a `cause`, as steps.
 
     `curves` (G,): by label of the row: estimate, ends of the intervals, ends of the band.
@@ -255,13 +245,9 @@ LOWEST, HIGHEST = "lowest", "highest"
 
 
 def plot_risk_groups(
-    groups: Sequence[RiskGroup],
-    curves: NDArray[np.float64],
-    times: NDArray[np.float64],
-    source: str,
-    ax: Axes | None = None,
-    cause: str | None = None,
-) -> Axes:
+    groups: Sequence[RiskGroup], curves: NDArray[np.float64], times: NDArray[np.float64],
+    source: str, ax: Axes | None = None, cause: str | None = None,
+) -> Axes:  # fmt: skip
     """Plot the predicted and the observed curve of each group, numbers at risk below.
 
     `curves` (n, m): of all rows at the `times`.  The first time is 0, or where rows enter late
@@ -306,11 +292,9 @@ NAMED, MOST = 8, 100
 
 
 def plot_predicted_curves(
-    curves: pd.DataFrame,
-    at_risk: Callable[[NDArray], NDArray],
-    ax: Axes | None = None,
+    curves: pd.DataFrame, at_risk: Callable[[NDArray], NDArray], ax: Axes | None = None,
     cause: str | None = None,
-) -> Axes:
+) -> Axes:  # fmt: skip
     """Plot the predicted curve of each row, numbers of training rows at risk below."""
     ax = style.one_panel(ax)
     shown, first = curves.head(MOST), 1.0 if cause is None else 0.0

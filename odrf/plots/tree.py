@@ -59,14 +59,9 @@ class Ends(Protocol):
 
 
 def boxes(
-    tree: Forest,
-    design: Design,
-    depth: NDArray[np.int64],
-    max_depth: int,
-    max_terms: int,
-    digits: int,
-    ends: Ends | None = None,
-) -> dict[int, Box]:
+    tree: Forest, design: Design, depth: NDArray[np.int64], max_depth: int, max_terms: int,
+    digits: int, ends: Ends | None = None,
+) -> dict[int, Box]:  # fmt: skip
     """Return the boxes, by node, of a forest of one tree down to level `max_depth`."""
     writer = SplitWriter(
         tree, design, digits=digits, max_terms=max_terms, max_characters=MOST_OF_A_NAME
@@ -95,12 +90,9 @@ def hidden_leaves(hidden: int) -> tuple[str, ...]:
 
 
 def box_of(
-    lines: tuple[str, ...],
-    colour: tuple[float, float, float] | None,
-    below: int,
-    bold: int,
+    lines: tuple[str, ...], colour: tuple[float, float, float] | None, below: int, bold: int,
     panel: tuple[float, float] = (0.0, 0.0),
-) -> Box:
+) -> Box:  # fmt: skip
     """Return a box of these lines, with room for a panel of this width and height."""
     lines = tuple(map(in_one_line, lines))
     widest = max(style.text_width(line, FONT_SIZE, at < bold) for at, line in enumerate(lines))
@@ -196,16 +188,9 @@ SHRUNK = 0.95
 
 
 def plot_tree(
-    tree: Forest,
-    design: Design,
-    *,
-    ax: Axes | None = None,
-    max_depth: int | None = None,
-    max_terms: int = 3,
-    digits: int = 3,
-    ends: Ends | None = None,
-    of_leaves: str = "",
-) -> Axes:
+    tree: Forest, design: Design, *, ax: Axes | None = None, max_depth: int | None = None,
+    max_terms: int = 3, digits: int = 3, ends: Ends | None = None, of_leaves: str = "",
+) -> Axes:  # fmt: skip
     """Plot a tree, its root on top.
 
     `max_depth`: levels of splits drawn; by default as many as stay readable: at most 32 boxes at

@@ -441,15 +441,9 @@ class PredictiveCheck(TableReport):
     _title = "Predictive check"
 
     def __init__(
-        self,
-        call: str,
-        rows: pd.DataFrame,
-        level: float,
-        region: pd.Series | None,
-        source: str,
-        influence: pd.DataFrame | None = None,
-        groups: NDArray[np.int64] | None = None,
-    ) -> None:
+        self, call: str, rows: pd.DataFrame, level: float, region: pd.Series | None, source: str,
+        influence: pd.DataFrame | None = None, groups: NDArray[np.int64] | None = None,
+    ) -> None:  # fmt: skip
         self.call, self.level, self.source = call, level, source
         self.rows = rows.assign(residual=rows["observed"] - rows["fitted"])
         inside = rows["observed"].between(rows["conf_low"], rows["conf_high"])

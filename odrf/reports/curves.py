@@ -427,14 +427,9 @@ MOST_POINTS = 2000
 
 
 def partial_dependence(
-    fit: AnyFit,
-    variables: Any,
-    values: Any,
-    points: int | None,
-    newdata: pd.DataFrame | None,
-    level: float,
-    progress: bool,
-) -> EffectCurve | EffectSurface:
+    fit: AnyFit, variables: Any, values: Any, points: int | None, newdata: pd.DataFrame | None,
+    level: float, progress: bool,
+) -> EffectCurve | EffectSurface:  # fmt: skip
     """Return the mean prediction with one or two variables set to each point."""
     names = checked_variables(variables)
     checked_part("level", level)
@@ -456,14 +451,9 @@ def partial_dependence(
 
 
 def effect_report(
-    fit: AnyFit,
-    title: str,
-    axes: Sequence[VariablePoints],
-    estimate: NDArray[np.float64],
-    spreads: tuple[CurveSpread | None, ...],
-    level: float,
-    probabilities: bool = False,
-) -> EffectCurve | EffectSurface:
+    fit: AnyFit, title: str, axes: Sequence[VariablePoints], estimate: NDArray[np.float64],
+    spreads: tuple[CurveSpread | None, ...], level: float, probabilities: bool = False,
+) -> EffectCurve | EffectSurface:  # fmt: skip
     """Return the report of an estimate (G, K) on the points of one variable, or (G·H, K) of two."""
     response, why = fit.design.response, why_no_errors(fit)
     known: dict[str, Any] = {
@@ -528,13 +518,9 @@ TITLES = {1: "accumulated local effects", 2: "second-order accumulated local eff
 
 
 def accumulated_effects(
-    fit: AnyFit,
-    variables: Any,
-    points: int | None,
-    newdata: pd.DataFrame | None,
-    level: float,
+    fit: AnyFit, variables: Any, points: int | None, newdata: pd.DataFrame | None, level: float,
     progress: bool,
-) -> EffectCurve | EffectSurface:
+) -> EffectCurve | EffectSurface:  # fmt: skip
     """Return the accumulated local effects of one variable, or second-order ones of two."""
     names = checked_variables(variables)
     checked_part("level", level)

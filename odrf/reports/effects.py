@@ -143,12 +143,9 @@ def _joint_in_words(joint: Wald) -> str:
 
 
 def tested(
-    call: str,
-    estimates: effects.Estimates,
-    hypothesis: str | Sequence[str] | ArrayLike,
-    joint: bool,
-    level: float,
-) -> HypothesisTests:
+    call: str, estimates: effects.Estimates, hypothesis: str | Sequence[str] | ArrayLike,
+    joint: bool, level: float,
+) -> HypothesisTests:  # fmt: skip
     """Return tests of hypotheses about estimates (M,); the arguments are those of `Effects`."""
     if estimates.uncertainty is None:
         raise InputError(
@@ -297,15 +294,9 @@ class Effects(TableReport):
     """
 
     def __init__(
-        self,
-        title: str,
-        call: str,
-        estimates: effects.Estimates,
-        level: float,
-        null: float = 0.0,
-        notes: tuple[str, ...] = (),
-        probabilities: bool = False,
-    ) -> None:
+        self, title: str, call: str, estimates: effects.Estimates, level: float, null: float = 0.0,
+        notes: tuple[str, ...] = (), probabilities: bool = False,
+    ) -> None:  # fmt: skip
         self.title, self.call, self.level, self.null = title, call, level, null
         self.notes, self.estimates = notes, estimates
         known = estimates.uncertainty
@@ -418,16 +409,10 @@ class Effects(TableReport):
 
 
 def effects_of(
-    fit: AnyFit,
-    title: str,
-    estimands: Sequence[effects.Estimand],
-    by: object,
-    newdata: pd.DataFrame | None,
-    level: float,
-    population: bool,
-    progress: bool,
+    fit: AnyFit, title: str, estimands: Sequence[effects.Estimand], by: object,
+    newdata: pd.DataFrame | None, level: float, population: bool, progress: bool,
     ratio: bool = False,
-) -> Effects:
+) -> Effects:  # fmt: skip
     """Return the effects of the estimands, with what is to be known of their standard errors."""
     grouped = effects.grouped_rows(fit, newdata, by)
     twice = [name for name in grouped.labels if name in estimands[0].labels]

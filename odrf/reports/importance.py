@@ -306,11 +306,9 @@ class PixelImportance(TableReport):
     _note = "share is that of the splits in which the pixel has a nonzero coefficient."
 
     def __init__(
-        self,
-        fit: Fit | BoostedFit,
-        shape: tuple[int, int] | None = None,
+        self, fit: Fit | BoostedFit, shape: tuple[int, int] | None = None,
         channels: int | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.call: str = fit.call
         C, H, W = self._grid = _grid(fit, shape, channels)
         self.n_splits = int(fit.forest.is_split().sum())

@@ -163,14 +163,9 @@ class KnockoffSelection(TableReport, Generic[Forest]):
 
 
 def importance_tests(
-    fit: AnyFit,
-    type: str,
-    test: str,
-    adjust: str | None,
-    groups: Mapping[str, Sequence[str]] | None,
-    level: float,
-    progress: bool = False,
-) -> pd.DataFrame:
+    fit: AnyFit, type: str, test: str, adjust: str | None,
+    groups: Mapping[str, Sequence[str]] | None, level: float, progress: bool = False,
+) -> pd.DataFrame:  # fmt: skip
     """Return a test of each variable, or set of variables, the largest estimate first."""
     from statsmodels.stats.multitest import multipletests  # noqa: PLC0415 - slow to load
 

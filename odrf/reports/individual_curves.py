@@ -107,13 +107,9 @@ class IndividualCurves(PlainCurves):
 
     @with_axes
     def plot(
-        self,
-        *,
-        colour: str | None = None,
-        centred: bool = False,
-        of: Any = None,
+        self, *, colour: str | None = None, centred: bool = False, of: Any = None,
         ax: Axes | None = None,
-    ) -> Axes:
+    ) -> Axes:  # fmt: skip
         """Plot a line for each row, and their mean.
 
         Lines that are not parallel show that the variable interacts with others.
@@ -152,14 +148,9 @@ class IndividualCurves(PlainCurves):
 
 
 def individual_curves(
-    fit: AnyFit,
-    variable: Any,
-    values: Any,
-    points: int | None,
-    rows: int,
-    newdata: pd.DataFrame | None,
-    progress: bool,
-) -> IndividualCurves:
+    fit: AnyFit, variable: Any, values: Any, points: int | None, rows: int,
+    newdata: pd.DataFrame | None, progress: bool,
+) -> IndividualCurves:  # fmt: skip
     """Return the curves of some rows; the arguments are those of `ice` of the results."""
     if not isinstance(variable, str):
         raise InputError(f"variable={variable!r}: give the name of one variable")

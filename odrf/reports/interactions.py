@@ -133,13 +133,9 @@ class Interactions(Report):
 
 
 def interactions_of(
-    fit: AnyFit,
-    names: Any,
-    rows: int,
-    permutations: int,
-    newdata: pd.DataFrame | None,
+    fit: AnyFit, names: Any, rows: int, permutations: int, newdata: pd.DataFrame | None,
     progress: bool,
-) -> Interactions:
+) -> Interactions:  # fmt: skip
     """Return the interactions of variables of a fit; the arguments are those of the results."""
     chosen = _chosen(fit, names)
     checked_whole("rows", rows, 2, MOST_ROWS)

@@ -179,15 +179,9 @@ class GrowthPath(ErrorTable):
     _title = "Growth path"
 
     def __init__(
-        self,
-        fit: Fit,
-        grown: Fit,
-        along: str,
-        stages: Stages,
-        train: HeldOut,
-        test: HeldOut,
+        self, fit: Fit, grown: Fit, along: str, stages: Stages, train: HeldOut, test: HeldOut,
         by: str,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.fit, self.grown, self.along, self.by = fit, grown, along, by
         stages_of_fit = stages if fit is grown else stages_of(fit.forest, along)
         self.size = int(stages_of_fit.sizes[-1])
@@ -278,14 +272,9 @@ class GrowthPath(ErrorTable):
 
 
 def growth_path(
-    fit: Fit,
-    along: str,
-    newdata: pd.DataFrame | None,
-    n_jobs: int | None,
-    evaluate: Evaluate | None,
-    by: str,
-    progress: bool,
-) -> GrowthPath:
+    fit: Fit, along: str, newdata: pd.DataFrame | None, n_jobs: int | None,
+    evaluate: Evaluate | None, by: str, progress: bool,
+) -> GrowthPath:  # fmt: skip
     """Return the growth path of a fit.
 
     `evaluate`: returns the test errors if there is no `newdata`.  `by`: of which rows.

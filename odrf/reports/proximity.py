@@ -59,13 +59,9 @@ class Proximity(Report):
     _title = "Proximities"
 
     def __init__(
-        self,
-        call: str,
-        type: str,
-        matrix: scipy.sparse.csr_array,
-        rows: pd.Index,
+        self, call: str, type: str, matrix: scipy.sparse.csr_array, rows: pd.Index,
         columns: pd.Index,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.call, self.type, self.matrix = call, type, matrix
         self.rows, self.columns = rows, columns
 

@@ -73,13 +73,9 @@ class ShadowSelection(TableReport, Generic[Made]):
     _heading = "Predictors"
 
     def __init__(
-        self,
-        fit: Fit,
-        rounds: int,
-        progress: bool,
-        result: Callable[[Any], Made],
+        self, fit: Fit, rounds: int, progress: bool, result: Callable[[Any], Made],
         evaluated_by: EliminationSteps | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.fit, self._result, self._evaluated_by = fit, result, evaluated_by
         steps: EliminationSteps = ResponseSteps(fit.kind) if evaluated_by is None else evaluated_by
         self._grown_on = steps.grown_on
@@ -243,13 +239,9 @@ class Elimination(ErrorTable, Generic[Made]):
     _heading = "Steps"
 
     def __init__(
-        self,
-        fit: Fit,
-        drop: float,
-        progress: bool,
-        result: Callable[[Any], Made],
+        self, fit: Fit, drop: float, progress: bool, result: Callable[[Any], Made],
         evaluated_by: EliminationSteps | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.fit, self._result = fit, result
         steps_of = ResponseSteps(fit.kind) if evaluated_by is None else evaluated_by
         self._steps_of: EliminationSteps = steps_of

@@ -182,13 +182,9 @@ class Sensitivity(TableReport):
         return {f"class {label}": float(share) for label, share in pairs}
 
     def plot(
-        self,
-        x: str | None = None,
-        y: str | None = None,
-        fraction: float = 0.25,
-        *,
+        self, x: str | None = None, y: str | None = None, fraction: float = 0.25, *,
         ax: NDArray | None = None,
-    ) -> NDArray[np.object_]:
+    ) -> NDArray[np.object_]:  # fmt: skip
         """Plot the sensitivities against two predictors, and the rows that each method keeps.
 
         As in Figure 12 of Gupta et al.

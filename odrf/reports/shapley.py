@@ -151,14 +151,9 @@ class ShapleyValues(Report):
 
     @with_axes
     def plot(
-        self,
-        kind: str = GLOBAL,
-        *,
-        row: Any = None,
-        term: str | None = None,
-        output: Any = None,
+        self, kind: str = GLOBAL, *, row: Any = None, term: str | None = None, output: Any = None,
         ax: Axes | None = None,
-    ) -> Axes:
+    ) -> Axes:  # fmt: skip
         """Plot the values of all terms, of one row, or of one term.
 
         Parameters

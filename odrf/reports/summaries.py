@@ -90,11 +90,9 @@ HELD_OUT = {
 
 
 def tree_summary(
-    fit: Fit,
-    fitted: NDArray[np.float64],
-    path: PruningPath[Any] | None,
+    fit: Fit, fitted: NDArray[np.float64], path: PruningPath[Any] | None,
     importance: MeasuredImportance,
-) -> Summary:
+) -> Summary:  # fmt: skip
     """Return the summary of a tree, whose predictions of training rows are `fitted` (n, K).
 
     `path` is the pruning path that it was chosen from, if any.
@@ -128,12 +126,9 @@ def forest_card(fit: Fit, out_of_bag: OutOfBag | None) -> Card:
 
 
 def fit_card(
-    title: str,
-    fit: AnyFit,
-    facts: dict[str, str],
-    events: dict[str, str] | None = None,
+    title: str, fit: AnyFit, facts: dict[str, str], events: dict[str, str] | None = None,
     table: pd.DataFrame | None = None,
-) -> Card:
+) -> Card:  # fmt: skip
     """Return a short description of a fit: its data, then further facts, and a table."""
     of_data = {
         "Formula": fit.design.formula,
@@ -158,12 +153,9 @@ def importance_section(importance: MeasuredImportance) -> dict[str, pd.DataFrame
 
 
 def growth_summary(
-    name: str,
-    fit: Fit,
-    scores: dict[str, str],
-    confusion: dict[str, pd.DataFrame],
+    name: str, fit: Fit, scores: dict[str, str], confusion: dict[str, pd.DataFrame],
     importance: MeasuredImportance,
-) -> Summary:
+) -> Summary:  # fmt: skip
     """Return the summary of grown trees; `confusion`: matrices by the rows they are of."""
     facts = {**data_facts(fit), **_updates(fit), **scores, **_growth_facts(fit)}
     sections, notes = {}, []
@@ -409,11 +401,9 @@ def loss_path(fit: BoostedFit) -> pd.DataFrame:
 
 
 def boosted_summary(
-    fit: BoostedFit,
-    fitted: NDArray[np.float64],
-    out_of_bag: NDArray[np.float64] | None,
+    fit: BoostedFit, fitted: NDArray[np.float64], out_of_bag: NDArray[np.float64] | None,
     importance: MeasuredImportance,
-) -> Summary:
+) -> Summary:  # fmt: skip
     """Return the summary of boosted trees.
 
     `fitted` and `out_of_bag` (n, K) are predictions of the training rows by all runs, and by the

@@ -79,12 +79,9 @@ def splits_table(tree: Forest, design: Design) -> pd.DataFrame:
 
 
 def _in_own_values(
-    threshold: NDArray[np.float64],
-    coef: NDArray[np.float64],
-    predictor: NDArray[np.int64],
-    alone: NDArray[np.bool_],
-    design: Design,
-) -> NDArray[np.float64]:
+    threshold: NDArray[np.float64], coef: NDArray[np.float64], predictor: NDArray[np.int64],
+    alone: NDArray[np.bool_], design: Design,
+) -> NDArray[np.float64]:  # fmt: skip
     """Return the thresholds (m,) with those of ranked columns that are split `alone` as numbers."""
     result, recipe = threshold.copy(), design.recipe
     for i in np.flatnonzero(alone):
@@ -124,13 +121,9 @@ def rules_text(tree: Forest, design: Design, digits: int, max_terms: int | None 
 
 
 def rules_with(
-    tree: Forest,
-    design: Design,
-    digits: int,
-    max_terms: int | None,
-    legend: str,
+    tree: Forest, design: Design, digits: int, max_terms: int | None, legend: str,
     told: Callable[[int], str],
-) -> str:
+) -> str:  # fmt: skip
     """Return `rules_text` with what is `told` of each node, which the `legend` explains."""
     writer = SplitWriter(tree, design, digits=digits, max_terms=max_terms)
     lines = [f"n = {tree.count[0]}, {design.formula}", legend]

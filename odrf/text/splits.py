@@ -126,12 +126,9 @@ MOST_LEVELS = 12
 
 
 def two_sets(
-    levels: Sequence[str],
-    has_coefficient: NDArray[np.bool_],
-    left: NDArray[np.bool_],
-    others_left: bool,
-    most: int | None = None,
-) -> tuple[str, str]:
+    levels: Sequence[str], has_coefficient: NDArray[np.bool_], left: NDArray[np.bool_],
+    others_left: bool, most: int | None = None,
+) -> tuple[str, str]:  # fmt: skip
     """Return the sides that go left and right: ``in {a, b}``, ``in {c, others}``, ``not in {a}``.
 
     `has_coefficient` (L,) marks the levels with a coefficient in the split.  The rest go with a row
@@ -282,14 +279,9 @@ class SplitWriter:
     """
 
     def __init__(
-        self,
-        forest: Forest,
-        design: Design,
-        *,
-        digits: int = 4,
-        max_terms: int | None = None,
+        self, forest: Forest, design: Design, *, digits: int = 4, max_terms: int | None = None,
         max_characters: int | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._forest = forest
         self._design = design
         self._digits = digits

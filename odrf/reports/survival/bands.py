@@ -223,13 +223,9 @@ MOST_TIMES = 50
 
 
 def bands_of(
-    rows: RowsToPredict,
-    unseen: NDArray[np.bool_] | None,
-    times: Any,
-    cause: Any,
-    level: float,
+    rows: RowsToPredict, unseen: NDArray[np.bool_] | None, times: Any, cause: Any, level: float,
     progress: bool,
-) -> SurvivalBands:
+) -> SurvivalBands:  # fmt: skip
     """Return the curves of rows with their bands.
 
     `unseen` (B, n): the trees that predict each row; None: all.

@@ -60,12 +60,9 @@ class SurvivalCurves(TableReport):
     """
 
     def __init__(
-        self,
-        fit: SurvivalFit | BoostedSurvivalFit,
-        table: pd.DataFrame,
-        quartiles: pd.DataFrame,
+        self, fit: SurvivalFit | BoostedSurvivalFit, table: pd.DataFrame, quartiles: pd.DataFrame,
         cause: str | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.fit, self.quartiles, self.cause = fit, quartiles, cause
         self.table = table[sorted(set(table.columns))]
 

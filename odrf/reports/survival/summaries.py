@@ -40,11 +40,9 @@ from odrf.text.summary import Card, Summary
 
 
 def estimates_table(
-    estimates: Mapping[str, RowwiseEstimate],
-    level: float,
-    groups: NDArray[np.int64] | None,
+    estimates: Mapping[str, RowwiseEstimate], level: float, groups: NDArray[np.int64] | None,
     source: str,
-) -> pd.DataFrame:
+) -> pd.DataFrame:  # fmt: skip
     """Return estimates with their intervals, one row each; `source`: the name of the index.
 
     Errors of 0 are blank, with the intervals: no row has an influence, as with a single event,
@@ -88,11 +86,9 @@ ENTER_LATE = (
 
 
 def survival_summary(
-    fit: SurvivalFit,
-    evaluated: validation.EvaluatedPredictions | None,
-    of_causes: Mapping[str, validation.EvaluatedPredictions],
-    importance: MeasuredImportance,
-) -> Summary:
+    fit: SurvivalFit, evaluated: validation.EvaluatedPredictions | None,
+    of_causes: Mapping[str, validation.EvaluatedPredictions], importance: MeasuredImportance,
+) -> Summary:  # fmt: skip
     """Return the summary: data, options, sizes, scores, importances.
 
     `evaluated`: all causes as one; None if no row that evaluates has an event.
@@ -319,11 +315,9 @@ def deviance_measured(fit: SurvivalFit) -> MeasuredImportance:
 
 
 def survival_tree_summary(
-    fit: SurvivalFit,
-    evaluated: validation.EvaluatedPredictions | None,
-    of_causes: Mapping[str, validation.EvaluatedPredictions],
-    path: PruningPath[Any] | None,
-) -> Summary:
+    fit: SurvivalFit, evaluated: validation.EvaluatedPredictions | None,
+    of_causes: Mapping[str, validation.EvaluatedPredictions], path: PruningPath[Any] | None,
+) -> Summary:  # fmt: skip
     """Return the summary of a tree; `path` is the pruning path that it was chosen from, if any."""
     summary = survival_summary(fit, evaluated, of_causes, deviance_measured(fit))
     facts = {**summary.facts, **_training(fit), **summaries.held_out_scores(fit, path)}
