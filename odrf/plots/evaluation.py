@@ -170,16 +170,10 @@ def _label(
     colour = style.ACCENT if highlighted else style.ink(ax)
     ax.plot([rank, rank, edge], [0, row, row], color=colour, lw=1.6 if highlighted else 0.9)
     ax.text(
-        edge,
-        row,
-        f"{name}  {rank:.2f} " if left else f" {rank:.2f}  {name}",
-        ha="right" if left else "left",
-        va="center",
-        fontsize=LABEL,
-        color=colour,
-        fontweight="bold" if highlighted else "normal",
-        parse_math=False,
-    )
+        edge, row, f"{name}  {rank:.2f} " if left else f" {rank:.2f}  {name}",
+        ha="right" if left else "left", va="center", fontsize=LABEL, color=colour,
+        fontweight="bold" if highlighted else "normal", parse_math=False,
+    )  # fmt: skip
 
 
 # Bias, variance and error of models, one panel each.

@@ -281,14 +281,12 @@ def _arranged(
     right = max(x[node] + box.width / 2 for node, box in content.items())
     spare = max(least_width - right, 0.0)
     return _Drawing(
-        boxes=content,
-        children=children,
+        boxes=content, children=children,
         x={node: place + spare / 2 + MARGIN for node, place in x.items()},
         y={node: middle[int(depth[node])] + MARGIN for node in content},
         fork={node: bottom[int(depth[node])] - 0.4 * LEVEL_GAP + MARGIN for node in children},
-        width=right + spare + 2 * MARGIN,
-        height=at - LEVEL_GAP + TITLE + 2 * MARGIN,
-    )
+        width=right + spare + 2 * MARGIN, height=at - LEVEL_GAP + TITLE + 2 * MARGIN,
+    )  # fmt: skip
 
 
 def _fit(ax: Axes, drawing: _Drawing) -> float:

@@ -315,38 +315,26 @@ def properties_of(fit: Fit) -> FitProperties:
     short = "" if cut or control.honest or control.max_depth is not None else _short(measured)
     criteria = {kind.criterion for kind in used}
     return FitProperties(
-        forest=fit.forest.n_trees > 1,
-        classes=fit.kind == "classification",
-        n=fit.data.n_rows,
-        P=P,
-        subset_size=fixed_size,
-        family=other_families[0] if other_families else "",
+        forest=fit.forest.n_trees > 1, classes=fit.kind == "classification", n=fit.data.n_rows, P=P,
+        subset_size=fixed_size, family=other_families[0] if other_families else "",
         axis_trees=bool(axis),
         leaves=float((not cut and control.max_leaves) or measured.forest.leaves().mean()),
-        leaves_along=control.max_leaves_rule.along,
-        limited=control.max_leaves is not None,
-        alpha=alpha,
-        alpha_along=() if by_hand and not cut else control.alpha_rule.along,
+        leaves_along=control.max_leaves_rule.along, limited=control.max_leaves is not None,
+        alpha=alpha, alpha_along=() if by_hand and not cut else control.alpha_rule.along,
         drawn=max(kind.sample_fraction for kind in used),
-        drawn_along=control.sample_fraction_rule.along,
-        replaced=control.resample == "bootstrap",
+        drawn_along=control.sample_fraction_rule.along, replaced=control.resample == "bootstrap",
         honest=control.honest,
         single_columns=False if False in single else None if None in single else True,
         full=not limited and not pruned and control.penalty is None,
         scale=IN_WORDS.get(control.split_scale, ""),
         n_classes=control.settings.n_classes if fit.kind == "classification" else 0,
-        penalty=control.penalty or "",
-        criterion="" if criteria & COVERED else min(criteria),
-        random_cuts=_random_cuts(fit),
-        stopped=_stopped(control, alpha is not None),
-        cut=cut,
+        penalty=control.penalty or "", criterion="" if criteria & COVERED else min(criteria),
+        random_cuts=_random_cuts(fit), stopped=_stopped(control, alpha is not None), cut=cut,
         no_rule=_no_rule(control, by_hand, cut),
         constant_by=rule.found_by if (rule := _rule(control)).kind == RATE else "",
-        min_leaf=control.min_leaf,
-        exact_rows=_exact_rows(fit, used),
-        short=short,
+        min_leaf=control.min_leaf, exact_rows=_exact_rows(fit, used), short=short,
         factors=_factors(fit),
-    )
+    )  # fmt: skip
 
 
 def _factors(fit: Fit) -> int:
@@ -420,52 +408,26 @@ def properties_of_boosted(fit: BoostedFit) -> FitProperties:
     # the most leaves that the depth allows, for any n; 2^200 is more than any n
     most = 2.0 ** min(control.max_depth, 200)
     return FitProperties(
-        forest=True,
-        classes=fit.kind == "classification",
-        n=len(fit.data.y),
-        P=len(fit.design.predictors),
-        subset_size=None if isinstance(size, str) else size,
+        forest=True, classes=fit.kind == "classification", n=len(fit.data.y),
+        P=len(fit.design.predictors), subset_size=None if isinstance(size, str) else size,
         family="" if control.mixture.on_subsets else control.mixture.name,
-        axis_trees=control.mixture.n_directions == 0,
-        leaves=most,
-        leaves_along=(most,) * len(EXPONENTS),
-        limited=True,
-        alpha=None,
-        alpha_along=(),
-        drawn=control.sample_fraction,
-        drawn_along=(),
-        replaced=False,
-        honest=False,
-        single_columns=control.mixture.single_columns(len(fit.design.columns), size),
-        full=False,
+        axis_trees=control.mixture.n_directions == 0, leaves=most,
+        leaves_along=(most,) * len(EXPONENTS), limited=True, alpha=None, alpha_along=(),
+        drawn=control.sample_fraction, drawn_along=(), replaced=False, honest=False,
+        single_columns=control.mixture.single_columns(len(fit.design.columns), size), full=False,
         summed=True,
-    )
+    )  # fmt: skip
 
 
 def properties_of_guided(fit: GuidedFit) -> FitProperties:
     """Return the properties of a guided forest."""
     classes = fit.kind == "classification"
     return FitProperties(
-        forest=True,
-        classes=classes,
-        n=len(fit.data.y),
-        P=len(fit.design.predictors),
-        subset_size=fit.control.subspace,
-        family=GUIDED_FAMILY,
-        axis_trees=False,
-        leaves=float(fit.forest.leaves().mean()),
-        leaves_along=(),
-        limited=False,
-        alpha=None,
-        alpha_along=(),
-        drawn=1.0,
-        drawn_along=(),
-        replaced=False,
-        honest=False,
-        single_columns=False,
-        full=True,
-        n_classes=fit.control.n_classes if classes else 0,
-        criterion="Gini index, classes scaled" if classes else "",
-        cut_at="at the mean of a region",
+        forest=True, classes=classes, n=len(fit.data.y), P=len(fit.design.predictors),
+        subset_size=fit.control.subspace, family=GUIDED_FAMILY, axis_trees=False,
+        leaves=float(fit.forest.leaves().mean()), leaves_along=(), limited=False, alpha=None,
+        alpha_along=(), drawn=1.0, drawn_along=(), replaced=False, honest=False,
+        single_columns=False, full=True, n_classes=fit.control.n_classes if classes else 0,
+        criterion="Gini index, classes scaled" if classes else "", cut_at="at the mean of a region",
         smallest="min_split",
-    )
+    )  # fmt: skip

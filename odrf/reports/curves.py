@@ -457,17 +457,11 @@ def effect_report(
     """Return the report of an estimate (G, K) on the points of one variable, or (G·H, K) of two."""
     response, why = fit.design.response, why_no_errors(fit)
     known: dict[str, Any] = {
-        "title": title,
-        "axes": tuple(axes),
-        "call": fit.call,
-        "response": response.name,
-        "classes": response.classes,
-        "spreads": spreads,
-        "level": level,
-        "note": f"No standard errors: {why}." if why else "",
-        "probabilities": probabilities,
+        "title": title, "axes": tuple(axes), "call": fit.call, "response": response.name,
+        "classes": response.classes, "spreads": spreads, "level": level,
+        "note": f"No standard errors: {why}." if why else "", "probabilities": probabilities,
         "seed": fit.control.seed,
-    }
+    }  # fmt: skip
     if len(axes) == 1:
         return EffectCurve(estimate=estimate, **known)
     shape = (*(len(axis.values) for axis in axes), -1)

@@ -301,17 +301,12 @@ def shapley_report(fit: AnyFit, explained: ExplainedRows) -> ShapleyValues:
     several = len(outputs) > 1
     explains = "probability" if fit.design.response.classes is not None else MEAN
     return ShapleyValues(
-        call=fit.call,
-        explains="score" if isinstance(fit, BoostedFit) else explains,
+        call=fit.call, explains="score" if isinstance(fit, BoostedFit) else explains,
         values=shares.values if several else shares.values[:, :, 0],
-        std_error=shares.std_error if several else shares.std_error[:, :, 0],
-        base=explained.base,
-        prediction=explained.predicted,
-        data=explained.data,
-        outputs=outputs,
-        n_background=explained.n_background,
-        drawn=float(shares.drawn),
-    )
+        std_error=shares.std_error if several else shares.std_error[:, :, 0], base=explained.base,
+        prediction=explained.predicted, data=explained.data, outputs=outputs,
+        n_background=explained.n_background, drawn=float(shares.drawn),
+    )  # fmt: skip
 
 
 # Shapley interaction values: what terms of the formula add alone, and in pairs.

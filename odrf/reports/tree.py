@@ -234,10 +234,6 @@ def surrogates_section(tree: Forest, design: Design) -> tuple[dict[str, pd.DataF
 def _as_splits(tree: Forest, splits: SurrogateSplits) -> Forest:
     """Return the S surrogates as the splits of S nodes, as far as they are needed to write them."""
     return replace(
-        tree,
-        left=np.zeros(len(splits.threshold), dtype=np.int64),
-        threshold=splits.threshold,
-        start=splits.start,
-        index=splits.column,
-        coef=splits.coef,
-    )
+        tree, left=np.zeros(len(splits.threshold), dtype=np.int64), threshold=splits.threshold,
+        start=splits.start, index=splits.column, coef=splits.coef,
+    )  # fmt: skip
