@@ -16,8 +16,6 @@ from odrf.statistics.residuals import quantiles_to_compare
 from odrf.text.layouts import percentage
 from odrf.text.names import shortened, shortened_names
 
-# Room for the names of several classes beside their curves.
-
 BESIDE = 3.0
 # More names stand beside the curves, not between them.
 MOST_INSIDE = 3
@@ -110,9 +108,6 @@ def _lines(table: pd.DataFrame) -> list[tuple[object, str, str, str]]:
     ]
 
 
-# Observed shares of a class against predicted probabilities.
-
-
 def plot_reliability(table: pd.DataFrame, curves: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Plot observed shares against probabilities: `table`: of bins; `curves`: with their bands."""
     ax = axes_for(ax, table["class"].nunique())
@@ -154,8 +149,6 @@ def plot_maps(
     style.finish(ax, "predicted probability", "calibrated probability", "Calibration maps")
     return ax
 
-
-# Histograms of predicted shares, coverage by region, and residuals.
 
 BINS = 20
 MOST_REGIONS = 40
@@ -213,8 +206,6 @@ def _coverage(regions: pd.DataFrame, level: float, ax: Axes | None) -> Axes:
     style.finish_rows(ax, coverage["region"], words, note, len(regions), few_ticks=False)
     return ax
 
-
-# Residuals against leverage.
 
 LABELLED = 3
 # Square points.

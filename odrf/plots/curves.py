@@ -145,8 +145,6 @@ def _legend(ax: Axes, labels: list[str], lines: bool = True) -> None:
     )  # fmt: skip
 
 
-# A line for each row, coloured by another variable.
-
 BESIDE, COLOUR_NAME, MOST_LEVELS = 1.6, 20, 12
 PLAIN = "#8fb8d8"
 

@@ -14,8 +14,6 @@ from odrf.plots import style
 from odrf.text.names import shortened
 from odrf.text.splits import number
 
-# Errors of the candidates of a tuning.
-
 MOST = 20
 MOST_CHARACTERS, MOST_OF_A_VALUE = 60, 18
 # inches
@@ -176,8 +174,6 @@ def _label(
     )  # fmt: skip
 
 
-# Bias, variance and error of models, one panel each.
-
 OF_CLASSES = {
     "bias": "bias",
     "variance": "variance",
@@ -277,9 +273,6 @@ def plot_approximation(
     style.label_y(panels[0], error)
     panels[-1].legend(frameon=False)
     return panels
-
-
-# Learning curves with fitted power laws.
 
 
 def plot_learning(

@@ -102,9 +102,6 @@ def _draw_predictors(ax: Axes, per_split: NDArray[np.int64]) -> None:
     style.plain(ax, "y")
 
 
-# Out-of-bag error against the number of trees.
-
-
 def plot_error(path: pd.Series, ax: Axes | None = None) -> Axes:
     """Plot the out-of-bag error of the first trees; the name of the `path` labels the axis."""
     ax = style.one_panel(ax)
@@ -122,9 +119,6 @@ def plot_error(path: pd.Series, ax: Axes | None = None) -> Axes:
     ax.legend(frameon=False)
     style.plain(ax, "y")
     return ax
-
-
-# Loss against the number of boosting rounds.
 
 
 def plot_loss(path: pd.DataFrame, kept: int, loss: str, ax: Axes | None = None) -> Axes:
@@ -151,9 +145,6 @@ def plot_loss(path: pd.DataFrame, kept: int, loss: str, ax: Axes | None = None) 
     return ax
 
 
-# Impurity against the number of planes of guided trees.
-
-
 def plot_guided_growth(path: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Plot the remaining impurity against the number of planes: ``mean``, ``low``, ``high``."""
     ax = style.one_panel(ax)
@@ -169,9 +160,6 @@ def plot_guided_growth(path: pd.DataFrame, ax: Axes | None = None) -> Axes:
     style.label_y(ax, "impurity left, as a share")
     style.plain(ax, "y")
     return ax
-
-
-# The models of a stack: their errors and their weights.
 
 
 def plot_parts(parts: pd.DataFrame, together: float, words: str, ax: Axes | None = None) -> Axes:

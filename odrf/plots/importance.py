@@ -79,8 +79,6 @@ def _finish(ax: Axes, shown: pd.DataFrame, words: str, total: int) -> None:
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
 
 
-# Importances of predictors.
-
 MOST_PREDICTORS = 15
 
 
@@ -94,8 +92,6 @@ def plot_importance(importance: pd.Series, words: str, ax: Axes | None = None) -
     ax.set_xlim(left=min(0.0, 1.1 * shown.min()))
     return ax
 
-
-# Shares of pixels in the splits, as images or curves.
 
 SIDE = 3.4
 LABEL = "share of splits"
@@ -164,8 +160,6 @@ def _bar(image: AxesImage, panels: NDArray) -> None:
     bar.outline.set_visible(False)
     bar.ax.tick_params(color=style.MUTED, labelcolor=style.ink(bar.ax))
 
-
-# Coefficients of directions as a heat map.
 
 SIGNED = LinearSegmentedColormap.from_list(
     "signed", [style.CLASSES[5], "#ffffff", style.CLASSES[0]]

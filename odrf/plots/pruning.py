@@ -13,8 +13,6 @@ from odrf.pruning.growth_stages import DEPTH
 from odrf.text.layouts import quantity
 from odrf.text.splits import number
 
-# Error along a pruning path: on held-out rows, or on the training rows.
-
 LABELS = 9
 CHOOSING = "smallest α that chooses the tree"
 
@@ -92,8 +90,6 @@ def _alpha_axis(ax: Axes, table: pd.DataFrame) -> None:
     top.tick_params(colors=style.MUTED)
     top.spines["top"].set_visible(False)
 
-
-# Training and test error along the growth of trees.
 
 # Numbers of leaves with more digits take more room on the axis.
 MOST_TICKS, FEW_TICKS, LONG = 9, 5, 2**15

@@ -16,8 +16,6 @@ from odrf.text.layouts import quantity
 from odrf.text.names import shortened
 from odrf.text.splits import number
 
-# The Shapley values of all terms: a dot for each row, or their mean size.
-
 MOST = 15
 # Dots whose values are in the same of so many bins lie beside each other.
 BINS = 80
@@ -91,8 +89,6 @@ def _ranks(column: pd.Series) -> NDArray[np.float64]:
     return np.asarray((ranks - low) / (high - low) if high > low else ranks * 0 + 0.5)
 
 
-# The Shapley values of one row, from the mean prediction to its own.
-
 MOST_OF_A_ROW = 12
 UP, DOWN = style.CLASSES[5], style.ACCENT
 # Characters of a value, and of a term with its value.
@@ -137,8 +133,6 @@ def _named(term: Any, value: Any) -> str:
     words = shortened(words, MOST_OF_VALUE)
     return f"{shortened(str(term), MOST_CHARACTERS - len(words))} = {words}"
 
-
-# The Shapley values of one term against its values.
 
 MOST_LEVELS = 20
 EMPTY = "empty"

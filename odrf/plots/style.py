@@ -402,9 +402,6 @@ def _broken(words: str, room: float) -> str:
     return "\n".join(lines)
 
 
-# Bands around curves.
-
-
 def draw_band(
     ax: Axes, at: NDArray, low: ArrayLike, high: ArrayLike, colour: str, alpha: float = 0.15
 ) -> None:
@@ -445,9 +442,6 @@ def draw_errors(
     ax.margins(x=0.03)
     ax.legend(frameon=False)
     plain(ax, "y")
-
-
-# Estimates of several models with their standard errors.
 
 
 def plot_means(table: pd.DataFrame, score: str, ax: Axes | None = None) -> Axes:

@@ -127,8 +127,6 @@ def plot_survival_tree(
     )  # fmt: skip
 
 
-# Numbers of rows at risk below the axis of time.
-
 # points: from the axis to the heading, whose space the label of the axis leaves, and between lines
 HEADING, LINE = 38.0, 12.0
 # points: from the names of groups to the first number
@@ -181,8 +179,6 @@ def draw_numbers_at_risk(
                 ha="center", va="top", color=colour, **place,
             )  # fmt: skip
 
-
-# Predicted survival curves, or incidences of a cause, with their intervals and bands.
 
 # Bands of more curves hide each other: then there are lines alone.
 MOST_BANDS = 4
@@ -239,8 +235,6 @@ def plot_survival_calibration(
     return ax
 
 
-# Predicted curves of groups of rows beside those observed.
-
 LOWEST, HIGHEST = "lowest", "highest"
 
 
@@ -285,8 +279,6 @@ def _names(count: int) -> list[str]:
     return [LOWEST, *(str(g) for g in range(2, count)), HIGHEST]
 
 
-# Predicted curves of rows: survival, or the incidence of a cause.
-
 # More curves have no names, and even more are not drawn.
 NAMED, MOST = 8, 100
 
@@ -321,9 +313,6 @@ def plot_predicted_curves(
         ax.set_title(f"{quantity(len(shown), 'row')}{of}", fontsize="medium", color=style.ink(ax))
     style.plain(ax, "y")
     return ax
-
-
-# ROC curves at a time, and the area under them along time.
 
 
 def plot_roc_at(curve: pd.DataFrame, time: float, words: str, ax: Axes | None = None) -> Axes:

@@ -21,8 +21,6 @@ from odrf.text.layouts import quantity
 from odrf.text.names import in_one_line, shortened
 from odrf.text.splits import SplitWriter, predicted_code, split_lines, value_lines
 
-# The boxes of a drawn tree: their text, size and colour.
-
 # points
 FONT_SIZE = 9.0
 LINE_HEIGHT = 12.0
@@ -167,8 +165,6 @@ def _joined(
         for a, b in zip_longest(moved_left, moved_right)
     ]
 
-
-# Plot of a tree: splits in the names and units of the data, leaves in colour.
 
 # points
 BOX_GAP = 12.0

@@ -216,8 +216,6 @@ class CalibratedFit(TableReport):
         return {"Method": self.method, "Learned from": self.recalibration.rows}
 
 
-# Whether classes are observed as often as predicted.
-
 POINTS = 101
 
 
@@ -381,8 +379,6 @@ class Discrimination(TableReport):
     def _facts(self) -> dict[str, str]:
         return self.rows.facts() | {"Level": percentage(self.level)}
 
-
-# Whether predictions of a number, and their distributions, agree with the responses.
 
 PLOTS = ("pit", "coverage", "residuals", "quantiles", "influence")
 MOST_INFLUENTIAL = 5

@@ -419,8 +419,6 @@ class EffectSurface(EffectReport):
         return self.table.drop(columns=["band_low", "band_high", "rows"]).dropna(axis=1)
 
 
-# Partial dependence on one or two variables.
-
 # Points of a variable, alone and in a pair.
 POINTS, PAIR_POINTS = 50, 20
 MOST_POINTS = 2000
@@ -503,8 +501,6 @@ def axes_of(
         raise InputError(f"these are more than {MOST_POINTS} pairs: use fewer points=")
     return axes
 
-
-# Accumulated local effects of one or two variables.
 
 # Ends of intervals of a variable, alone and in a pair.
 ENDS, PAIR_ENDS, MOST_ENDS = 40, 15, 1000

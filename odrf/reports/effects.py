@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# What to know of the standard errors of effects, or why there are none.
-
 EXPECTATION = (
     "Standard errors are for the forest's expectation over training samples, which differs from "
     "the truth by the forest's bias."
@@ -89,8 +87,6 @@ def notes_on_errors(fit: AnyFit) -> tuple[str, ...]:
     in_time = structure is not None and structure.order is not None
     return (NONE + (IN_TIME if in_time else ALL_ROWS),)
 
-
-# Tests of hypotheses about estimates.
 
 # So many differences have a covariance of 32 MB, and are more than anyone reads.
 MOST_PAIRS = 2000
@@ -247,8 +243,6 @@ def _unreadable(M: int) -> InputError:
     )
 
 
-# Averaged predictions, comparisons and slopes, with standard errors, tests and intervals.
-
 # Cards leave out the last columns of a wide table; one end of an interval tells little.
 ON_CARDS = ("estimate", "std_error", "conf_low", "conf_high", "p_value")
 DIVIDED_BY_0 = "A ratio is inf where it divides by a prediction of 0."
@@ -403,9 +397,6 @@ class Effects(TableReport):
         if self.estimates.uncertainty is None:
             return {}
         return {"Intervals": percentage(self.level)}
-
-
-# Effects of a fit, with what is to be known of their standard errors.
 
 
 def effects_of(

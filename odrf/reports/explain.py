@@ -168,8 +168,6 @@ def _slopes(fit: AnyFit, row: RawRows, labels: pd.Index) -> pd.Series | pd.DataF
     return pd.DataFrame(values, index=index, columns=labels)
 
 
-# One tree that stands for a fit, and how faithful it is.
-
 Drawn = TypeVar("Drawn")
 
 

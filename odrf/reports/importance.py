@@ -177,8 +177,6 @@ def _in_words(theta: pd.Series) -> str:
     return " ".join(words).removeprefix("+ ")
 
 
-# Tables of the importance of predictors.
-
 REMOVED, OUT_OF_BAG, HELD_OUT = "impurity removed", "out of bag", "held out"
 REMOVED_BY_STEPS = "impurity of the working response removed"
 FITTED_BY_STEPS = "covariance of response and score"
@@ -269,8 +267,6 @@ def _sorted(fit: AnyFit, columns: dict[str, NDArray[np.float64]]) -> pd.DataFram
     table = pd.DataFrame(columns, index=pd.Index(fit.design.predictors, name="predictor"))
     return table.sort_values("importance", ascending=False, kind="stable")
 
-
-# Pixel importance: how often splits use each pixel.
 
 TOP = 10
 
@@ -396,8 +392,6 @@ def _known(fit: Fit | BoostedFit) -> tuple[int, int, int] | None:
             return (family.channels, *family.shape)
     return fit.design.grid
 
-
-# Strength of a forest's trees and correlation between them.
 
 NOTES = {
     "regression": "tree_error is the mean squared error of a tree out of bag, correlation that of "

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Selection of predictors by knockoffs.
-
 Forest = TypeVar("Forest")
 
 
@@ -157,9 +155,6 @@ class KnockoffSelection(TableReport, Generic[Forest]):
             "Threshold": least,
             "Selected": selected,
         }
-
-
-# Tests of the importance of variables, as a table.
 
 
 def importance_tests(

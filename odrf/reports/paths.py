@@ -352,9 +352,6 @@ class NestedPath(ErrorTable, Generic[Made]):
         return self._prune(alpha=float(self.table["alpha"].iloc[k]), path=self)
 
 
-# The pruning path of a tree: its nested subtrees and their errors.
-
-
 @public
 class PruningPath(NestedPath[Made]):
     """The nested subtrees of a tree that are optimal for some α, the largest first.
@@ -499,9 +496,6 @@ class PruningPath(NestedPath[Made]):
                 "of the root on the training rows, xstd its standard error.",
             )
         return notes
-
-
-# Size and out-of-bag error of a forest whose trees are pruned at the same α.
 
 
 @public

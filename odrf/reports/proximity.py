@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Proximities of rows to training rows.
-
 WORDS = {
     "plain": "share of the trees in which two rows are in one leaf",
     "oob": "share of the trees that drew neither of two rows in which they are in one leaf",

@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Selection of predictors by comparison with permuted copies, as in Boruta.
-
-
 @public
 class ShadowSelection(TableReport, Generic[Made]):
     """Predictors compared with permuted copies of themselves, as in Boruta.

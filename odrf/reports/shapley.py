@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Shapley values: what each term of the formula adds to each prediction.
-
 GLOBAL, ONE_ROW, ONE_TERM = "global", "row", "term"
 MEAN = "mean response"
 
@@ -308,8 +306,6 @@ def shapley_report(fit: AnyFit, explained: ExplainedRows) -> ShapleyValues:
         n_background=explained.n_background, drawn=float(shares.drawn),
     )  # fmt: skip
 
-
-# Shapley interaction values: what terms of the formula add alone, and in pairs.
 
 # Of each name of a pair in plots.
 MOST_CHARACTERS = 12

@@ -70,8 +70,6 @@ def without_rounding(losses: pd.DataFrame) -> pd.DataFrame:
     return losses.mask(losses.abs() < ROUNDING * losses.iloc[0].abs(), 0.0)
 
 
-# Summaries and short descriptions of a tree or a forest.
-
 MAX_CLASSES = 10
 TOP = 10
 NOT_JUDGED = "unknown (no row of positive weight is out of bag)"
@@ -385,8 +383,6 @@ def mean_and_range(values: NDArray[np.int64]) -> str:
     return f"{values.mean():.1f} ({values.min()} to {values.max()})"
 
 
-# Summary and short description of boosted trees.
-
 # Rounds of the loss path in the summary.
 SHOWN = 6
 
@@ -522,8 +518,6 @@ def _score(
         scores[f"OOB {name}"] = number(boosted_error(fit, out_of_bag)) if evaluated else "–"
     return scores
 
-
-# Summary and short description of a guided forest.
 
 UNORDERED = "The planes treat ordered classes as unordered."
 

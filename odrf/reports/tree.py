@@ -182,8 +182,6 @@ def _prediction(tree: Forest, node: int, response: Response, digits: int) -> str
     return f"{response.classes[code]} ({shares})"
 
 
-# The surrogates of a tree's splits, as a table.
-
 # Rows of the table in a summary, and terms of a sum there.
 MOST_ROWS, MOST_TERMS = 30, 3
 

@@ -16,8 +16,6 @@ import pandas as pd
 from odrf.text.names import shortened, shortened_names
 from odrf.text.splits import LEAST_P, SMALLER, number
 
-# The cells of a table as text: numbers of a column with the same decimals.
-
 # With common decimals the largest entry of a column has four digits, and the smallest one at least;
 # else each has three digits, as where these would be too many decimals.
 DIGITS, DIGITS_APART, MOST_DECIMALS = 4, 3, 8
@@ -207,9 +205,6 @@ def _facts_in_two_columns(facts: dict[str, str]) -> list[str]:
     return [f"{a:<{width}}{GAP}{b}".rstrip() for a, b in zip(left, right, strict=True)]
 
 
-# Numbers of things in words.
-
-
 def quantity(number: int | str, one: str, several: str = "") -> str:
     """Return a number of things, with the noun for one of them or for several.
 
@@ -231,8 +226,6 @@ def percentage(share: float) -> str:
     """
     return f"{100 * share:.6g}%"
 
-
-# Facts and tables as HTML, for notebooks: plain lines, numbers to the right.
 
 # Colours follow the notebook's, light or dark.
 STYLE = """<style>
@@ -425,8 +418,6 @@ def _tabular(spec: str, headers: list[str], rows: list[list[str]]) -> str:
 def _row(cells: list[str]) -> str:
     return " & ".join(map(in_latex, cells)) + r" \\"
 
-
-# Cards as text and HTML.
 
 INDENT = "  "
 # Lines of a fact, and characters that the ends of its lines may leave free.

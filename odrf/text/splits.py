@@ -21,8 +21,6 @@ from odrf.engine.directions.missing import FILL
 from odrf.engine.trees.forest import Forest, predicted_classes
 from odrf.text.names import names_in_sums, shortened
 
-# Splits in the units of the data: directions and thresholds without the scaling to [0, 1].
-
 
 @dataclass(frozen=True)
 class UserSplits:
@@ -119,8 +117,6 @@ def rank_label(encoding: OwnRanks, rank: float, increasing: bool) -> str:
     return repr(float(low if increasing else high))
 
 
-# The two sides of a split on a factor, as sets of levels.
-
 # A side of more levels is written as what is not on the other side, if that has no more than these.
 MOST_LEVELS = 12
 
@@ -194,8 +190,6 @@ def counted_as(encoding: Encoding) -> str | None:
     zone = "" if origin.tz is None else f" ({origin.tz})"
     return f"the seconds since {origin.tz_localize(None)}{zone}"
 
-
-# Splits and numbers as text: ``age <= 44.5``, ``sex in {a, b}``, ``0.42*bmi - 1.3*age <= 3``.
 
 LEAST_P = 1e-300
 """Smaller p-values are said to be smaller: floats have none much smaller but 0, which none is."""

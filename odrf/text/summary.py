@@ -18,8 +18,6 @@ from odrf.public import public
 from odrf.text import layouts
 from odrf.text.splits import number
 
-# Short descriptions: what the prompt and notebooks show of a result or report.
-
 MOST_LINES = 12
 # Lines of a table's headers, and of what is said of the rows left out.
 AROUND = 2
@@ -262,8 +260,6 @@ def with_axes(method: Method) -> Method:
     method.__doc__ = words.replace("{ax}", AX) + "\n"
     return method
 
-
-# Rules for t_n, α_n and the share of rows drawn, as text.
 
 BEST = {CV: "smallest error", ONE_SE: "1-SE rule", OOB: "smallest out-of-bag error"}
 

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Predicted curves of rows with their confidence intervals and bands.
-
 # Rows that are drawn, and rows and times that are shown.
 DRAWN, ROWS, TIMES = 3, 10, 5
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# How well predictions tell rows with an event by a time from rows without.
-
 ROC, AUC = "roc", "auc"
 # Times along which areas are computed, beside that asked for.
 TIMES = 20
@@ -156,9 +154,6 @@ def _have_controls(rows: EvaluatedTimes, at: NDArray[np.float64]) -> NDArray[np.
 
 def _with_limits(line: pd.Series) -> str:
     return with_limits(line["auc"], line["conf_low"], line["conf_high"])
-
-
-# Whether events happen by a time as often as predicted.
 
 
 @public

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Predicted curves of rows: survival, or the incidence of a cause.
-
 # Rows and times that summaries show.
 ROWS, TIMES = 10, 6
 NEVER_SO_HIGH = "A time is inf where the incidence does not rise so far by the last event time."
@@ -129,9 +127,6 @@ def times_reaching(incidence: pd.DataFrame, shares: Sequence[float]) -> pd.DataF
         np.broadcast_to(unknown[:, np.newaxis], (len(values), len(reached_by)))
     )
     return table.rename_axis(columns="share")
-
-
-# Predicted curves of groups of rows of similar risk, drawn beside those that are observed.
 
 
 def drawn_risk_groups(

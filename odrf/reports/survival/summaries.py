@@ -361,8 +361,6 @@ def _leaves(fit: SurvivalFit) -> dict[str, pd.DataFrame]:
     return {title: leaves}
 
 
-# Summary and short description of boosted trees for times to an event.
-
 UNKNOWN_OF_BOOSTED = "No scores: no row that evaluates has an event."
 CURVES = {
     "out of bag": "calibrated by out-of-bag scores",
