@@ -75,7 +75,6 @@ class CalibratedFit(TableReport):
     Attributes
     ----------
     recalibration : Recalibration
-        The fit and its maps.
     table : DataFrame
         For each class the Brier score ``before`` and ``after``; after, by maps that are learned on
         the other four fifths of the rows.
@@ -228,9 +227,7 @@ class Calibration(TableReport):
     Attributes
     ----------
     rows : EvaluatedRows
-        The rows that are evaluated.
     level : float
-        Nominal coverage of intervals and bands.
     table : DataFrame
         For each class and bin of rows: ``predicted``, the mean probability; ``observed``, the share
         of the class; ``conf_low`` and ``conf_high``, its interval; ``rows``.
@@ -314,9 +311,7 @@ class Discrimination(TableReport):
     Attributes
     ----------
     rows : EvaluatedRows
-        The rows that are evaluated.
     level : float
-        Nominal coverage of the intervals.
     table : DataFrame
         For each class: ``measure``, the area under the ROC curve, with the interval of DeLong and
         others, or the average precision, with a bootstrap interval; ``estimate``, ``std_error``,
@@ -401,9 +396,7 @@ class PredictiveCheck(TableReport):
     Attributes
     ----------
     level : float
-        Nominal coverage of the prediction intervals.
     source : str
-        Which rows they are, in words.
     rows : DataFrame
         With ``residual``, observed minus fitted, and ``pit``, the share of the predicted
         distribution below the response: uniform if the distributions are right.

@@ -82,7 +82,6 @@ class ConsistencyReport(TheoremReport):
     Attributes
     ----------
     fit : AnyFit
-        The fit.
     facts : FitProperties
         Its options and sizes, as the theorems use them.
     table : DataFrame

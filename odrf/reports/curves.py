@@ -150,12 +150,8 @@ class EffectCurve(EffectReport):
     ----------
     title : str
         What kind of curve it is, such as "partial dependence".
-    call : str
-        The call that made the fit.
-    response : str
-        What is predicted.
+    call, response : str
     classes : Index or None
-        The classes; None for a numeric response.
     axis : VariablePoints
         The variable and its G points.
     estimate : (G, K) float64
@@ -165,7 +161,6 @@ class EffectCurve(EffectReport):
     covariances : tuple of (G, G) arrays, or None
         For each k the covariance of the estimates.
     level : float
-        Coverage of intervals and bands.
     note : str
         How far the errors can be trusted, or why there are none.
     probabilities : bool

@@ -258,11 +258,8 @@ class Effects(TableReport):
     Attributes
     ----------
     title : str
-        What was estimated.
     estimates : Estimates
-        The estimates and their covariance.
     level : float
-        Nominal coverage of the intervals.
     null : float
         The value that is tested: 0, or 1 for ratios.
     notes : tuple of str

@@ -280,7 +280,6 @@ class PixelImportance(TableReport):
     Attributes
     ----------
     call : str
-        The call that made the fit.
     n_splits : int
         Splits of all trees.
     table : DataFrame

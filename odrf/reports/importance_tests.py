@@ -61,7 +61,6 @@ class KnockoffSelection(TableReport, Generic[Forest]):
     Attributes
     ----------
     fit : Fit
-        The forest.
     fdr : float
         The bound of the false discovery rate.
     table : DataFrame

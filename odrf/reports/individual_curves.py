@@ -37,12 +37,8 @@ class IndividualCurves(PlainCurves):
 
     Attributes
     ----------
-    call : str
-        The call that made the fit.
-    response : str
-        What is predicted.
+    call, response : str
     classes : Index or None
-        The classes; None for a numeric response.
     axis : VariablePoints
         The variable, its G points, and where the rows are.
     frame : DataFrame of m rows

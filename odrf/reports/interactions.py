@@ -43,9 +43,7 @@ class Interactions(Report):
     Attributes
     ----------
     call : str
-        The call that made the fit.
     names : tuple of P str
-        The variables.
     found : Interacting
         Their interactions.
     noise : tuple of Interacting

@@ -44,7 +44,6 @@ class ErrorTable(TableReport):
     Attributes
     ----------
     fit : Fit
-        The fit.
     table : DataFrame
         One row for each size: of a tree, of a forest's trees, or of a set of predictors.
     """
@@ -146,7 +145,6 @@ class GrowthPath(ErrorTable):
     Attributes
     ----------
     fit : Fit
-        The fit.
     grown : Fit
         The fit before pruning; `fit` itself if it was not pruned.
     along : {"leaves", "depth"}
@@ -361,9 +359,7 @@ class PruningPath(NestedPath[Made]):
     Attributes
     ----------
     fit : Fit
-        The tree to prune.
     subtrees : SubtreePath
-        Its subtrees.
     table : DataFrame
         One row for each subtree, from the largest to the root.  The table of a pruned tree is the
         end of its parent's, with the same held-out errors if the folds are the same.  Columns:
@@ -507,7 +503,6 @@ class ForestPath(NestedPath[Made]):
     Attributes
     ----------
     fit : Fit
-        The forest to prune.
     sizes : ForestSizes
         Its sizes and errors at increasing α.
     table : DataFrame

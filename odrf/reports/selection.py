@@ -47,9 +47,7 @@ class ShadowSelection(TableReport, Generic[Made]):
     Attributes
     ----------
     fit : Fit
-        The forest on all predictors.
     rounds : int
-        Number of rounds.
     table : DataFrame
         One row for each predictor, the most important first.  Columns: ``decision``,
         ``"confirmed"``, ``"tentative"`` or ``"rejected"``; ``hits``, out of ``rounds``;
@@ -214,14 +212,12 @@ class Elimination(ErrorTable, Generic[Made]):
     Attributes
     ----------
     fit : Fit
-        The forest on all predictors.
     table : DataFrame
         One row for each step, from all predictors to one.  Columns: ``predictors``, their number;
         ``error``, the out-of-bag mean squared error or misclassification rate, or of times to an
         event the integrated Brier score or 1 minus C; ``std_error``, its standard error over rows
         or groups; ``dropped``, the predictors that the next step drops.
     kept : list of lists of str
-        The predictors of each step.
 
     Examples
     --------

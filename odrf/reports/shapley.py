@@ -40,7 +40,6 @@ class ShapleyValues(Report):
     Attributes
     ----------
     call : str
-        The call that made the fit.
     explains : str
         What is divided: ``"mean response"``, ``"probability"`` or, of boosted trees, ``"score"``.
     values : (n, P) float64, or (n, P, K) for K classes

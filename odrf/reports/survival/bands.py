@@ -53,7 +53,6 @@ class SurvivalBands(Report):
     Attributes
     ----------
     call : str
-        The call that made the fit.
     rows : Index of m labels
     times : (G,) float64
         Ascending.
@@ -65,7 +64,6 @@ class SurvivalBands(Report):
     reach : (m,) float64
         The number of standard errors that bands reach, on the same scale.
     level : float
-        Coverage of intervals and bands.
     notes : tuple of str
         What to know of the standard errors.
     cause : str or None

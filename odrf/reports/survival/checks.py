@@ -43,11 +43,7 @@ class SurvivalROC(TableReport):
     Attributes
     ----------
     evaluated : EvaluatedPredictions
-        The validation rows.
-    time : float
-        The time.
-    level : float
-        Nominal coverage of the intervals.
+    time, level : float
     curve : DataFrame
         The ROC curve at the time: ``threshold`` of the predicted probability of an event,
         ``sensitivity``, ``specificity``.
@@ -165,11 +161,7 @@ class SurvivalCalibration(TableReport):
     Attributes
     ----------
     evaluated : EvaluatedPredictions
-        The validation rows.
-    time : float
-        The time.
-    level : float
-        Nominal coverage of the intervals.
+    time, level : float
     table : DataFrame
         For each group of rows, from the lowest predicted probability: ``weight``, the sum of case
         weights, or the number of rows if these are equal; ``predicted``, the mean predicted

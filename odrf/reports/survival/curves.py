@@ -39,7 +39,6 @@ class SurvivalCurves(TableReport):
     Attributes
     ----------
     fit : SurvivalFit or BoostedSurvivalFit
-        The fit.
     table : DataFrame
         Survival of each row at the times, or the incidence of the cause.
     quartiles : DataFrame
