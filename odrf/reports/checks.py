@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# A fit whose class probabilities are calibrated on rows that its trees have not seen.
-
 TYPES = ("prob", "class", "response", "cumulative")
 POINTS_OF_MAP = 201
 ESTIMATORS = (
@@ -295,8 +293,6 @@ def _joined(tables: dict[object, pd.DataFrame]) -> pd.DataFrame:
         table.insert(0, "class", [label] * len(table))
     return pd.concat(tables.values(), ignore_index=True)
 
-
-# How well probabilities tell classes apart.
 
 THRESHOLDS = np.arange(1, 100) / 100
 ROC, PRECISION, BENEFIT = "roc", "precision", "benefit"

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# The prediction of one row: paths, neighbours, nearest changes, slopes.
-
 # A number is changed if it moves by this share of the standard deviation of the response.
 CHANGE = 0.5
 

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Importance of directions: those whose splits decrease the impurity most.
-
 MOST_TERMS = 4
 
 

@@ -230,8 +230,6 @@ def _require_free(member: Any, names: Sequence[str], sets: Mapping[str, Sequence
         raise InputError(f"groups=: {member!r} is in two sets: leave it in one of them")
 
 
-# A warning before predictors are permuted that are strongly correlated.
-
 STRONG = 0.8
 
 

@@ -29,8 +29,6 @@ from odrf.text.summary import Card, TableReport, with_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Tables of errors on held-out or out-of-bag rows by size, from which a size is chosen.
-
 SHOWN = 25
 CHOICES_IN_WORDS = {"min": "Smallest error", "1se": "1-SE rule"}
 RULES_IN_WORDS = {"weakest_link": "weakest link", "growth": "growth order"}
@@ -125,8 +123,6 @@ class ErrorTable(TableReport):
             of_what += f" ({len(shown)} of {len(table)})"
         return {of_what: shown[::step]}
 
-
-# Approximation against estimation: training and test error of trees stopped at each size.
 
 # Evaluates a fit at its stages on held-out rows; takes the number of threads, too.
 Evaluate = Callable[[Fit, Stages, int], HeldOut]

@@ -129,9 +129,6 @@ class Proximity(Report):
         return (f"An entry is the {WORDS[self.type]}.",)
 
 
-# Training rows in the plane, near to each other if they share leaves.
-
-
 @public
 class RowMap(TableReport):
     """Training rows in the plane, by classical scaling of their proximities.

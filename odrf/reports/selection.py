@@ -197,9 +197,6 @@ def _updated(before: list[str], now: list[str]) -> list[str]:
     return [new if old == TENTATIVE else old for old, new in zip(before, now, strict=True)]
 
 
-# Backward elimination of predictors by permutation importance and out-of-bag error.
-
-
 @public
 class Elimination(ErrorTable, Generic[Made]):
     """Backward elimination: forests on fewer and fewer predictors.

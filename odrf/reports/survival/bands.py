@@ -212,8 +212,6 @@ class SurvivalBands(Report):
         return Card(self._title, self._facts(), self._shown[columns], kept=())
 
 
-# Predicted curves with bands, as they are asked for.
-
 # Times of a curve by default.
 MOST_TIMES = 50
 
