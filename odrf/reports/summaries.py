@@ -291,24 +291,31 @@ def predictors_in_words(fit: AnyFit) -> str:
     return f"{p}" + (f" ({columns} columns)" if columns != p else "")
 
 
+def _known(facts: dict[str, str | None]) -> dict[str, str]:
+    """Return the facts that there is something to say of."""
+    return {name: words for name, words in facts.items() if words is not None}
+
+
 def _growth_facts(fit: Fit) -> dict[str, str]:
     control, forest, cuts = fit.control, fit.forest, fit.control.n_thresholds
     depth, leaves = forest.depth(), forest.leaves()
     most, t_n = control.max_leaves, rule_in_words(control.max_leaves_rule, fit.data.n_rows)
     groups = None if fit.data.structure is None else fit.data.structure.groups
-    facts = {
+    scale = IN_WORDS.get(control.split_scale)
+    by_rows = " (out-of-bag rows chose this scale)" if fit.scale_errors else ""
+    facts: dict[str, str | None] = {
         "Criterion": _by_kind(fit, lambda kind: kind.criterion.replace("_", " ")),
-        **({"Splits about": f"cause {control.cause}"} if control.cause else {}),
-        **_split_scale(fit),
+        "Splits about": f"cause {control.cause}" if control.cause else None,
+        "Splits chosen on": f"{scale}{by_rows}" if scale else None,
         "Penalty": str(control.penalty).upper() if control.penalty else "none",
         "Resampling": _by_kind(fit, partial(_resampling, "rows" if groups is None else "groups")),
-        **({"Honest": HONEST} if control.honest else {}),
-        **({"Inference": INFERENCE} if control.inference else {}),
+        "Honest": HONEST if control.honest else None,
+        "Inference": INFERENCE if control.inference else None,
         "Seed": seeds(fit),
         "Projection": control.mixture.name.replace("_", " "),
-        **subset_size(control),
+        "Subset size q": _subset_size(control),
         "Tried per node": _by_kind(fit, tried),
-        **({} if fit.kinds or cuts == ALL else {"Thresholds": f"{cuts} at random"}),
+        "Thresholds": None if fit.kinds or cuts == ALL else f"{cuts} at random",
         "Max. leaves t_n": "no limit" if most is None else f"{most} ({t_n})",
         "Max. depth": "no limit" if control.max_depth is None else str(control.max_depth),
         "Min. leaf": _by_kind(fit, partial(_min_leaf, rows_a_subject(fit.data))),
@@ -318,7 +325,7 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
     grown = np.add.reduceat((forest.order > 0).astype(np.int64), forest.root[:-1]) + 1
     if (grown > leaves).any():
         facts["Pruned"] = f"{_cut_by(fit)}from {mean_and_range(grown)} leaves"
-    return facts
+    return _known(facts)
 
 
 def _min_leaf(rows: float, control: ResolvedOptions) -> str:
@@ -328,23 +335,15 @@ def _min_leaf(rows: float, control: ResolvedOptions) -> str:
     return f"{control.min_leaf} rows, as {quantity(round(control.min_leaf / rows), 'subject')} have"
 
 
-def _split_scale(fit: Fit) -> dict[str, str]:
-    """Return what splits were chosen on, if not on the response, and whether rows chose it."""
-    words = IN_WORDS.get(fit.control.split_scale)
-    chosen = " (out-of-bag rows chose this scale)" if fit.scale_errors else ""
-    return {} if words is None else {"Splits chosen on": f"{words}{chosen}"}
-
-
 def seeds(fit: Fit | GuidedFit) -> str:
     """Return the seed of a fit, or the seeds of a combined forest, as text."""
     return ", ".join(str(seed) for seed in (fit.control.seed, *fit.further_seeds))
 
 
-def subset_size(control: ResolvedOptions | ResolvedBoostingOptions) -> dict[str, str]:
+def _subset_size(control: ResolvedOptions | ResolvedBoostingOptions) -> str | None:
     """Return the size of the random subsets that directions are estimated on, if they are."""
-    q = control.subset_size
-    words = "random, up to n(node)^0.4" if q == "random" else str(q)
-    return {"Subset size q": words} if control.mixture.on_subsets else {}
+    words = str(control.subset_size).replace("random", "random, up to n(node)^0.4")
+    return words if control.mixture.on_subsets else None
 
 
 def _cut_by(fit: Fit) -> str:
@@ -414,37 +413,32 @@ def boosted_summary(
 
 def boosted_facts(fit: BoostedFit, scores: dict[str, str]) -> dict[str, str]:
     """Return the losses of a fit, its `scores` in words, and its options."""
-    control = fit.control
-    l2, drawn = number(control.l2), control.tree_predictors
-    share = 100 * control.sample_fraction
-    return {
-        **_losses(fit),
-        **scores,
+    control, drawn = fit.control, fit.control.tree_predictors
+    l2, share, refit = number(control.l2), control.sample_fraction, control.leaf_values == REFIT
+    of_run = control.run_predictors
+    all_or = "all" if of_run == len(fit.design.predictors) else str(of_run)
+    runs = f"{control.n_runs}, each of a bootstrap sample and {all_or} predictors"
+    facts = {
         "Rounds": _rounds(fit),
         "Trees": str(fit.forest.n_trees),
-        **_runs(fit),
-        **(
-            {"Leaf values": "refitted with every tree"}
-            if control.leaf_values == REFIT
-            else {"Learning rate": number(control.learning_rate)}
-        ),
+        "Runs": runs if control.n_runs > 1 else None,
+        "Leaf values": "refitted with every tree" if refit else None,
+        "Learning rate": None if refit else number(control.learning_rate),
         "L2 penalty": l2 if fit.loss.penalised else f"{l2} (no effect)",
-        "Rows of a tree": "all" if control.sample_fraction == 1 else f"{share:.3g}% at random",
-        **(
-            {}
-            if drawn == control.run_predictors
-            else {"Predictors of a tree": f"{drawn} at random"}
-        ),
-        **({"Offset": fit.offset.column or "given"} if fit.offset.given else {}),
+        "Rows of a tree": "all" if share == 1 else f"{100 * share:.3g}% at random",
+        "Predictors of a tree": None if drawn == of_run else f"{drawn} at random",
+        "Offset": (fit.offset.column or "given") if fit.offset.given else None,
         "Projection": control.mixture.name.replace("_", " "),
-        **subset_size(control),
+        "Subset size q": _subset_size(control),
         "Tried per node": tried(control),
         "Max. depth": str(control.max_depth),
-        **_limits(control),
+        "Max. leaves": None if control.max_leaves is None else f"{control.max_leaves}, best-first",
+        "Min. hessian": number(control.min_hessian) if control.min_hessian > 0 else None,
         "Min. leaf": str(control.min_leaf),
         "Leaves": mean_and_range(fit.forest.leaves()),
         "Seed": str(control.seed),
     }
+    return {**_losses(fit), **scores, **_known(facts)}
 
 
 def loss_section(fit: BoostedFit) -> dict[str, pd.DataFrame]:
@@ -467,25 +461,6 @@ def boosted_card(
         **_score(fit, fitted, out_of_bag),
     }
     return fit_card(f"Boosted oblique trees, {loss_in_words(fit.control.loss)} loss", fit, facts)
-
-
-def _runs(fit: BoostedFit) -> dict[str, str]:
-    """Return the number of runs, if there are several, and what they are grown on."""
-    control, P = fit.control, len(fit.design.predictors)
-    if control.n_runs == 1:
-        return {}
-    drawn = "all" if control.run_predictors == P else str(control.run_predictors)
-    return {"Runs": f"{control.n_runs}, each of a bootstrap sample and {drawn} predictors"}
-
-
-def _limits(control: ResolvedBoostingOptions) -> dict[str, str]:
-    """Return the limits on leaves that are not there by default."""
-    limits = {}
-    if control.max_leaves is not None:
-        limits["Max. leaves"] = f"{control.max_leaves}, best-first"
-    if control.min_hessian > 0:
-        limits["Min. hessian"] = number(control.min_hessian)
-    return limits
 
 
 def _rounds(fit: BoostedFit) -> str:
