@@ -87,11 +87,9 @@ def plot_benefit(benefit: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax.set_ylim(-0.15 * highest, 1.1 * highest)
     ax.set_xlim(-0.02, 1.02)
     style.finish(
-        ax,
-        "threshold (thin: acting on all rows; dashed: on none)",
-        "net benefit",
+        ax, "threshold (thin: acting on all rows; dashed: on none)", "net benefit",
         "Decision curves",
-    )
+    )  # fmt: skip
     classes_named(ax)
     return ax
 
@@ -222,13 +220,9 @@ def plot_influence(influence: pd.DataFrame, ax: Axes | None = None) -> Axes:
     area = LARGEST_CIRCLE * (influence["influence"] / largest) ** 2 + SMALLEST_CIRCLE
     ax.axhline(0.0, color=style.MUTED, linewidth=1, linestyle="--")
     ax.scatter(
-        influence["leverage"],
-        influence["residual"],
-        s=area,
-        color=style.ACCENT,
-        alpha=0.5,
+        influence["leverage"], influence["residual"], s=area, color=style.ACCENT, alpha=0.5,
         linewidth=0,
-    )
+    )  # fmt: skip
     ax.margins(0.15)
     x, y = "leverage (sum of weights out of bag, mean 1)", "residual in standard deviations"
     style.finish(ax, x, y, "Residuals and leverage (area: squared influence)")

@@ -107,17 +107,20 @@ def plot_error(path: pd.Series, ax: Axes | None = None) -> Axes:
     ax = style.one_panel(ax)
     ax.plot(path.index, path.to_numpy(), color=style.ACCENT, linewidth=1.6)
     last = float(path.iloc[-1])
-    said = "unknown" if math.isnan(last) else number(last, 3)
+    words = "unknown" if math.isnan(last) else number(last, 3)
     ax.plot(
         path.index[-1:], [last], "o", color=style.ACCENT, markersize=5, clip_on=False,
-        label=f"{said} with {quantity(int(path.index[-1]), 'tree')}",
+        label=f"{words} with {quantity(int(path.index[-1]), 'tree')}",
     )  # fmt: skip
-    ax.set_xlim(0, int(path.index[-1]))
-    ax.set_xlabel("trees")
-    style.whole_numbers(ax)
-    style.label_y(ax, str(path.name))
     ax.legend(frameon=False)
-    style.plain(ax, "y")
+    return _counted(ax, path, "trees", str(path.name))
+
+
+def _counted(ax: Axes, path: pd.Series | pd.DataFrame, what: str, y: str) -> Axes:
+    """Let the horizontal axis count from 0 to the last label of the path."""
+    ax.set_xlim(0, max(1, int(path.index[-1])))
+    style.whole_numbers(ax)
+    style.finish(ax, what, y)
     return ax
 
 
@@ -128,21 +131,13 @@ def plot_loss(path: pd.DataFrame, kept: int, loss: str, ax: Axes | None = None) 
         ax.plot(path.index, path[name], color=colour, linewidth=1.6, label=f"{name} rows")
     if kept < path.index[-1] or "validation" in path:
         ax.axvline(
-            kept,
-            color=style.MUTED,
-            linewidth=1,
-            linestyle=":",
+            kept, color=style.MUTED, linewidth=1, linestyle=":",
             label=f"{quantity(kept, 'round')} kept",
-        )
-    ax.set_xlim(0, max(1, path.index[-1]))
+        )  # fmt: skip
     if not (path.to_numpy() < 0).any():  # likelihoods of times may be above 1
         ax.set_ylim(bottom=0)
-    ax.set_xlabel("rounds")
-    style.whole_numbers(ax)
-    style.label_y(ax, f"mean loss ({mean_loss_in_words(loss)})")
     ax.legend(frameon=False)
-    style.plain(ax, "y")
-    return ax
+    return _counted(ax, path, "rounds", f"mean loss ({mean_loss_in_words(loss)})")
 
 
 def plot_guided_growth(path: pd.DataFrame, ax: Axes | None = None) -> Axes:
@@ -153,13 +148,9 @@ def plot_guided_growth(path: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax.plot(
         path.index, path["mean"], color=style.ACCENT, linewidth=1.6, marker=mark, clip_on=not mark
     )
-    ax.set_xlim(0, max(1, path.index[-1]))
     ax.set_ylim(bottom=0)
-    style.label_x(ax, "planes of a tree (mean, 80 % of the trees)")
-    style.whole_numbers(ax)
-    style.label_y(ax, "impurity left, as a share")
-    style.plain(ax, "y")
-    return ax
+    planes = "planes of a tree (mean, 80 % of the trees)"
+    return _counted(ax, path, planes, "impurity left, as a share")
 
 
 def plot_parts(parts: pd.DataFrame, together: float, words: str, ax: Axes | None = None) -> Axes:

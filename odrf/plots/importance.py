@@ -140,13 +140,9 @@ def _curve(share: NDArray[np.float64], ax: Axes) -> None:
 
 def _image(shares: NDArray[np.float64], largest: float, ax: Axes) -> AxesImage:
     image = ax.imshow(
-        shares,
-        cmap=style.HEAT,
-        vmin=0,
-        vmax=largest or 1.0,
-        aspect="equal",
+        shares, cmap=style.HEAT, vmin=0, vmax=largest or 1.0, aspect="equal",
         interpolation="nearest",
-    )
+    )  # fmt: skip
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(6, integer=True))
     ax.spines[:].set_color(style.MUTED)

@@ -113,12 +113,9 @@ def plot_growth(
         label=f"{choice}: {_sized(at[chosen], along)}",
     )  # fmt: skip
     ax.axvline(
-        size,
-        color=style.MUTED,
-        linestyle=":",
-        linewidth=1.2,
+        size, color=style.MUTED, linestyle=":", linewidth=1.2,
         label=f"this fit: {_sized(size, along)}",
-    )
+    )  # fmt: skip
     if along == DEPTH:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     else:

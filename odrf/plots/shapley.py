@@ -157,14 +157,9 @@ def _numbers(column: pd.Series, values: NDArray[np.float64], words: str, ax: Axe
     ax.axhline(0, color=style.MUTED, linewidth=0.8)
     shown = column if column.dtype.kind in "mM" else pd.Series(at)
     ax.plot(
-        shown.to_numpy()[known],
-        values[known],
-        "o",
-        color=style.ACCENT,
-        markersize=4,
-        alpha=0.6,
+        shown.to_numpy()[known], values[known], "o", color=style.ACCENT, markersize=4, alpha=0.6,
         mew=0,
-    )
+    )  # fmt: skip
     if not known.all():
         ends = ax.get_xlim()
         left = ends[0] - 0.04 * (ends[1] - ends[0])

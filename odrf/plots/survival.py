@@ -135,14 +135,15 @@ SIZE = 9.0
 STEPS = 5
 
 
-def time_axis(ax: Axes, until: float) -> NDArray[np.float64]:
-    """Let the axis of time go from 0 to `until`, to 1 if that is 0; return its ticks."""
+def time_axis(ax: Axes, until: float, probability: str) -> NDArray[np.float64]:
+    """Let time go from 0 to `until`, or 1, and a probability from 0 to 1; return times of ticks."""
     until = until if until > 0 else 1.0
     ax.set_xlim(0, until)
     locator = MaxNLocator(STEPS)
     ax.xaxis.set_major_locator(locator)
     ax.xaxis.set_major_formatter(style.PlainNumbers())
-    style.label_x(ax, "time")
+    ax.set_ylim(0, 1.02)
+    style.finish(ax, "time", probability)
     ticks = np.asarray(locator.tick_values(0.0, until), dtype=np.float64)
     return ticks[(ticks >= 0) & (ticks <= until)]
 
@@ -158,14 +159,9 @@ def draw_numbers_at_risk(
         "fontsize": SIZE,
     }
     ax.annotate(
-        "at risk",
-        (0.0, 0.0),
-        xytext=(0, -HEADING),
-        ha="left",
-        va="top",
-        color=style.ink(ax),
+        "at risk", (0.0, 0.0), xytext=(0, -HEADING), ha="left", va="top", color=style.ink(ax),
         **place,
-    )
+    )  # fmt: skip
     lines = zip(counts, colours, names, strict=True)
     for line, (of_group, colour, name) in enumerate(lines, start=1):
         if name:
@@ -210,12 +206,9 @@ def plot_survival_bands(
             at, estimate, drawstyle="steps-post", color=colour, linestyle=dash, linewidth=1.8,
             label=style.in_legend(name),
         )  # fmt: skip
-    time_axis(ax, last)
-    ax.set_ylim(0, 1.02)
     of = "" if cause is None else shortened_names([cause], MOST_CHARACTERS)[0]
-    style.label_y(ax, "predicted survival" if cause is None else f"predicted incidence of {of}")
+    time_axis(ax, last, "predicted survival" if cause is None else f"predicted incidence of {of}")
     style.legend_over(ax, "row")
-    style.plain(ax, "y")
     return ax
 
 
@@ -261,15 +254,13 @@ def plot_risk_groups(
             times, group.predicted(curves), drawstyle="steps-post", color=colour, linewidth=1.8,
             label=name,
         )  # fmt: skip
-    ticks = time_axis(ax, float(times[-1]))
-    draw_numbers_at_risk(ax, ticks, [group.at_risk(ticks) for group in groups], colours, names)
-    ax.set_ylim(0, 1.02)
     since = f", given no event by {number(float(times[0]))}" if times[0] > 0 else ""
-    style.label_y(ax, f"survival{since}" if cause is None else f"incidence of {cause}{since}")
+    of = "survival" if cause is None else f"incidence of {cause}"
+    ticks = time_axis(ax, float(times[-1]), f"{of}{since}")
+    draw_numbers_at_risk(ax, ticks, [group.at_risk(ticks) for group in groups], colours, names)
     estimate = "Kaplan–Meier" if cause is None else "Aalen–Johansen"
     style.title(ax, f"Predicted ({source}); thin: {estimate}, 95% limits")
     style.legend_over(ax, "risk")
-    style.plain(ax, "y")
     return ax
 
 
@@ -302,16 +293,14 @@ def plot_predicted_curves(
         }
         look = bold if named else pale
         ax.plot(times, [first, *row], drawstyle="steps-post", **look)
-    ticks = time_axis(ax, float(times[-1]))
+    of = "survival" if cause is None else f"incidence of {cause}"
+    ticks = time_axis(ax, float(times[-1]), f"predicted {of}")
     draw_numbers_at_risk(ax, ticks, [at_risk(ticks)], [style.ink(ax)])
-    ax.set_ylim(0, 1.02)
-    style.label_y(ax, "predicted survival" if cause is None else f"predicted incidence of {cause}")
     if named:
         style.legend_over(ax, "row")
     else:
         of = f" (first {MOST} of {len(curves)})" if len(curves) > MOST else ""
         ax.set_title(f"{quantity(len(shown), 'row')}{of}", fontsize="medium", color=style.ink(ax))
-    style.plain(ax, "y")
     return ax
 
 
@@ -320,12 +309,9 @@ def plot_roc_at(curve: pd.DataFrame, time: float, words: str, ax: Axes | None = 
     ax = style.one_panel(ax)
     style.unit_square(ax)
     ax.plot(
-        1 - curve["specificity"],
-        curve["sensitivity"],
-        color=style.ACCENT,
-        linewidth=1.6,
+        1 - curve["specificity"], curve["sensitivity"], color=style.ACCENT, linewidth=1.6,
         label=words,
-    )
+    )  # fmt: skip
     style.finish(ax, "1 - specificity", "sensitivity", f"Event by time {number(time)}")
     ax.legend(frameon=False, loc="lower right")
     return ax
