@@ -318,7 +318,7 @@ def require_taken(made: type[Any], values: Sequence[Any], named: Mapping[str, An
     odrf.errors.UnknownArgumentError: Paint() has no argument 'color'; did you mean 'colour'?
     """
     known = _positional(made.__init__)[1:]
-    if len(values) <= len(known) and all(name in known for name in named):
+    if len(values) <= len(known) and named.keys() <= set(known):
         return
     wrong = _wrong_arguments(made.__init__, (None, *values), named, made.__name__)
     if wrong is not None:

@@ -548,6 +548,14 @@ seed_of_folds = seed : int, SeedSequence or Generator, optional
 threads_of_path = n_jobs : int, optional
     Threads; by default all cores, or as many as ``OMP_NUM_THREADS`` says.  The result is
     the same for any number.
+X : data frame or array-like of shape (n, p)
+    Predictors.  Columns of text and categories of a data frame are factors; missing cells (NaN,
+    None, NA) are treated as `missing` says.
+y : array-like of shape (n,)
+    Responses: numbers of a regression, labels of a classification.  The categories of an ordered
+    categorical series are ordered classes.
+sample_weight : array-like of shape (n,), optional
+    Case weights.  Rows of weight 0 are left out.
 references_of_trees
     G. E. P. Box and D. R. Cox (1964). An analysis of transformations. Journal of the Royal
     Statistical Society B 26, 211-252.

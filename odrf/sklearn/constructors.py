@@ -113,7 +113,7 @@ def constructor_with(name: str, defaults: Mapping[str, Any]) -> Callable[..., No
     return __init__
 
 
-def documented(
+def estimator_doc(
     own: str,
     function: Callable[..., Any],
     defaults: Mapping[str, Any],

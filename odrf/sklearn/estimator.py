@@ -19,8 +19,9 @@ from odrf.checks import AUTO, MOST, checked_choice, checked_whole
 from odrf.design.formula import quoted
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
+from odrf.public import documented
 from odrf.public.arguments import BACKENDS
-from odrf.sklearn.constructors import ASIDE, constructor_with, defaults_of, documented
+from odrf.sklearn.constructors import ASIDE, constructor_with, defaults_of, estimator_doc
 from odrf.sklearn.inputs import (
     feature_names,
     predictors_of,
@@ -61,24 +62,18 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
             cls._function = staticmethod(function)
             cls.__init__ = constructor_with(cls.__name__, defaults)  # type: ignore[method-assign]
             importances = (inspect.getdoc(cls.feature_importances_) or "").partition("\n")[0]
-            cls.__doc__ = documented(
+            cls.__doc__ = estimator_doc(
                 cls.__doc__ or "", function, defaults, cls._own_attributes, importances
             )
         super().__init_subclass__(**kwargs)
 
+    @documented
     def fit(self: Same, X: Any, y: Any, sample_weight: Any = None) -> Same:
         """Fit to the rows of X and y.
 
         Parameters
         ----------
-        X : data frame or array-like of shape (n, p)
-            Predictors.  Columns of text and categories of a data frame are factors; missing cells
-            (NaN, None, NA) are treated as `missing` says.
-        y : array-like of shape (n,)
-            Responses: numbers of a regression, labels of a classification.  The categories of an
-            ordered categorical series are ordered classes.
-        sample_weight : array-like of shape (n,), optional
-            Case weights.  Rows of weight 0 are left out.
+        {X, y, sample_weight}
 
         Returns
         -------
@@ -316,6 +311,7 @@ class Growing(TreeEstimator):
 class Updating(TreeEstimator):
     """Base class of estimators whose fit can have more rows: by ``partial_fit``."""
 
+    @documented
     def partial_fit(self: Continued, X: Any, y: Any, sample_weight: Any = None) -> Continued:
         """Add rows to the fit, from which its trees continue to grow; the first call is `fit`.
 
@@ -325,8 +321,7 @@ class Updating(TreeEstimator):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in `fit`.
+        {X, y, sample_weight}
 
         Returns
         -------

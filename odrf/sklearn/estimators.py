@@ -16,6 +16,7 @@ from odrf.api.guided import graf
 from odrf.api.stack import auto
 from odrf.api.trees import odt
 from odrf.errors import InputError
+from odrf.public import documented
 from odrf.sklearn.constructors import OF_CLASSES
 from odrf.sklearn.estimator import (
     FunctionEstimator,
@@ -103,6 +104,7 @@ class TreeClassifier(FunctionClassifier, TreeEstimator):
 class UpdatingClassifier(TreeClassifier, Updating):
     """Base class of the classifiers with ``partial_fit``."""
 
+    @documented
     def partial_fit(  # type: ignore[override]  # classes come third, as in scikit-learn
         self: Same, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Same:
@@ -114,8 +116,8 @@ class UpdatingClassifier(TreeClassifier, Updating):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in `fit`; the first rows must have all classes.
+        {X, y, sample_weight}
+            The first rows must have all classes.
         classes : array-like of shape (K,), optional
             The classes of all rows to come, which the first rows must have.
 
