@@ -22,7 +22,7 @@ from odrf.checks import (
     checked_whole,
 )
 from odrf.errors import InputError, UnknownArgumentError, nearest, warn_user
-from odrf.public.docstrings import filled
+from odrf.public.docstrings import documented, filled
 from odrf.public.frames import in_native_order, in_pandas, series_in_pandas
 
 THREADS, DASK, JOBLIB = "threads", "dask", "joblib"
@@ -98,6 +98,8 @@ def public(made: Made) -> Made:
             code = method.__code__
             if SHARED.keys() & code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
                 setattr(made, name, _entered(method, SHARED, suggests=name == "predict"))
+            else:
+                documented(method)
     return made
 
 

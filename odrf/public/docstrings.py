@@ -556,6 +556,16 @@ y : array-like of shape (n,)
     categorical series are ordered classes.
 sample_weight : array-like of shape (n,), optional
     Case weights.  Rows of weight 0 are left out.
+rule : {"min", "1se"}, default "1se"
+    - ``"min"``: the smallest error on rows held out, or out of bag; of ties the smallest size.
+    - ``"1se"``: the smallest size with an error at most one standard error above the smallest
+      error (Breiman et al. 1984, section 3.4.3).  With one validation row or group, no standard
+      error is known, and the smallest error decides.
+rows_selected
+    - ``"sample"``: drawn without replacement, with probabilities proportional to the
+      sensitivities.
+    - ``"top"``: the rows of largest sensitivity.
+    - ``"uniform"``: drawn without replacement with equal probabilities, for comparison.
 references_of_trees
     G. E. P. Box and D. R. Cox (1964). An analysis of transformations. Journal of the Royal
     Statistical Society B 26, 211-252.

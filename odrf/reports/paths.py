@@ -56,12 +56,7 @@ class ErrorTable(TableReport):
 
         Parameters
         ----------
-        rule : {"min", "1se"}, default "1se"
-            - ``"min"``: the smallest error on rows held out, or out of bag; of ties the smallest
-              size.
-            - ``"1se"``: the smallest size with an error at most one standard error above the
-              smallest error (Breiman et al. 1984, section 3.4.3).  With one
-              validation row or group, no standard error is known, and the smallest error decides.
+        {rule}
 
         Returns
         -------
@@ -210,8 +205,7 @@ class GrowthPath(ErrorTable):
 
         Parameters
         ----------
-        rule : {"min", "1se"}, default "1se"
-            As in `row`.
+        {rule}
 
         Returns
         -------
@@ -427,8 +421,7 @@ class PruningPath(NestedPath[Made]):
 
         Parameters
         ----------
-        rule : {"min", "1se"}, default "1se"
-            As in `row`.
+        {rule}
 
         Returns
         -------
@@ -437,7 +430,7 @@ class PruningPath(NestedPath[Made]):
         Raises
         ------
         InputError
-            As in `row`.
+            If `rule` is unknown, or no rows were held out.
         """
         return self.tree(self.row(rule))
 
@@ -559,8 +552,7 @@ class ForestPath(NestedPath[Made]):
 
         Parameters
         ----------
-        rule : {"min", "1se"}, default "1se"
-            As in `row`.
+        {rule}
 
         Returns
         -------

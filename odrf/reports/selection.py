@@ -139,7 +139,7 @@ class ShadowSelection(TableReport, Generic[Made]):
         Parameters
         ----------
         tentative : bool, default False
-            As in `selected`.
+            Include the tentative predictors, which were neither confirmed nor rejected.
         progress : bool, default False
             Show a progress bar.
 
@@ -280,8 +280,7 @@ class Elimination(ErrorTable, Generic[Made]):
 
         Parameters
         ----------
-        rule : {"min", "1se"}, default "1se"
-            As in `row`.
+        {rule}
 
         Returns
         -------
@@ -299,8 +298,7 @@ class Elimination(ErrorTable, Generic[Made]):
 
         Parameters
         ----------
-        rule : {"min", "1se"}, default "1se"
-            As in `row`.
+        {rule}
         progress : bool, default False
             Show a progress bar.
 
