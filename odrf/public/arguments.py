@@ -194,7 +194,9 @@ def _entered(
             for name, value in kwargs.items():
                 kwargs[name] = shared.get(name, in_native_order)(value)
             return function(*values, **kwargs)
-        except UnicodeEncodeError as error:
+        except UnicodeEncodeError as error:  # by pandas, wherever it keeps text in UTF-8
+            if error.reason != "surrogates not allowed":
+                raise
             raise _no_character(error) from error
         except TypeError:
             wrong = _wrong_arguments(function, args, kwargs) if suggests else None
@@ -206,10 +208,8 @@ def _entered(
     return called
 
 
-def _no_character(error: UnicodeEncodeError) -> Exception:
+def _no_character(error: UnicodeEncodeError) -> InputError:
     """Return the error for text that pandas cannot keep in UTF-8."""
-    if error.reason != "surrogates not allowed":
-        return error
     near = error.object[max(error.start - 30, 0) : error.end + 30]
     return InputError(
         f"the text {near!r} has half of a pair of surrogates, which is no character: "
