@@ -20,18 +20,13 @@ UNNAMED = ("term", "contrast", "class", "predictor")
 
 
 def plot_effects(
-    labels: pd.DataFrame,
-    numbers: pd.DataFrame,
-    words: str,
-    null: float | None = None,
+    labels: pd.DataFrame, numbers: pd.DataFrame, words: str, null: float | None = None,
     ax: Axes | None = None,
-) -> Axes:
+) -> Axes:  # fmt: skip
     """Plot each estimate as a point with its interval, the first on top.
 
-    An infinite estimate is an arrow at the edge, and an infinite end is at the edge.  `labels`:
-    what names each estimate; columns in which all rows are the same are in the title.  `numbers`:
-    columns ``estimate``, ``conf_low`` and ``conf_high``; NaN without an interval.  `words`: what
-    the estimates are.  `null`: the value without an effect, drawn as a line.
+    An infinite estimate is an arrow at the edge.  `labels`: what names each estimate; columns in
+    which all rows are the same are in the title.  `null`: the value without an effect, a line.
     """
     shown = numbers.head(MOST)
     ax = style.named_panel(ax, len(shown))

@@ -24,8 +24,6 @@ from odrf.text.layouts import quantity
 from odrf.text.splits import number
 from odrf.text.summary import Card, Summary, TableReport
 
-# What each column was taken as, and how empty cells and new levels are treated in new rows.
-
 # Levels of a factor that are named.
 SHOWN = 4
 # Words for types of which several are not one with an s.
@@ -295,8 +293,6 @@ def _counted(counts: dict[str, int]) -> str:
     more = len(counts) - len(shown)
     return ", ".join(shown) + (f" and {quantity(more, 'more column')}" if more else "")
 
-
-# The table of the kinds of trees in a blended forest.
 
 ERRORS = {
     "regression": "mean squared error",

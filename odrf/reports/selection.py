@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Selection of predictors by comparison with permuted copies, as in Boruta.
-
-
 @public
 class ShadowSelection(TableReport, Generic[Made]):
     """Predictors compared with permuted copies of themselves, as in Boruta.
@@ -50,9 +47,7 @@ class ShadowSelection(TableReport, Generic[Made]):
     Attributes
     ----------
     fit : Fit
-        The forest on all predictors.
     rounds : int
-        Number of rounds.
     table : DataFrame
         One row for each predictor, the most important first.  Columns: ``decision``,
         ``"confirmed"``, ``"tentative"`` or ``"rejected"``; ``hits``, out of ``rounds``;
@@ -73,13 +68,9 @@ class ShadowSelection(TableReport, Generic[Made]):
     _heading = "Predictors"
 
     def __init__(
-        self,
-        fit: Fit,
-        rounds: int,
-        progress: bool,
-        result: Callable[[Any], Made],
+        self, fit: Fit, rounds: int, progress: bool, result: Callable[[Any], Made],
         evaluated_by: EliminationSteps | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.fit, self._result, self._evaluated_by = fit, result, evaluated_by
         steps: EliminationSteps = ResponseSteps(fit.kind) if evaluated_by is None else evaluated_by
         self._grown_on = steps.grown_on
@@ -206,9 +197,6 @@ def _updated(before: list[str], now: list[str]) -> list[str]:
     return [new if old == TENTATIVE else old for old, new in zip(before, now, strict=True)]
 
 
-# Backward elimination of predictors by permutation importance and out-of-bag error.
-
-
 @public
 class Elimination(ErrorTable, Generic[Made]):
     """Backward elimination: forests on fewer and fewer predictors.
@@ -221,14 +209,12 @@ class Elimination(ErrorTable, Generic[Made]):
     Attributes
     ----------
     fit : Fit
-        The forest on all predictors.
     table : DataFrame
         One row for each step, from all predictors to one.  Columns: ``predictors``, their number;
         ``error``, the out-of-bag mean squared error or misclassification rate, or of times to an
         event the integrated Brier score or 1 minus C; ``std_error``, its standard error over rows
         or groups; ``dropped``, the predictors that the next step drops.
     kept : list of lists of str
-        The predictors of each step.
 
     Examples
     --------
@@ -243,13 +229,9 @@ class Elimination(ErrorTable, Generic[Made]):
     _heading = "Steps"
 
     def __init__(
-        self,
-        fit: Fit,
-        drop: float,
-        progress: bool,
-        result: Callable[[Any], Made],
+        self, fit: Fit, drop: float, progress: bool, result: Callable[[Any], Made],
         evaluated_by: EliminationSteps | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.fit, self._result = fit, result
         steps_of = ResponseSteps(fit.kind) if evaluated_by is None else evaluated_by
         self._steps_of: EliminationSteps = steps_of

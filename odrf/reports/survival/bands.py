@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Predicted curves of rows with their confidence intervals and bands.
-
 # Rows that are drawn, and rows and times that are shown.
 DRAWN, ROWS, TIMES = 3, 10, 5
 
@@ -55,7 +53,6 @@ class SurvivalBands(Report):
     Attributes
     ----------
     call : str
-        The call that made the fit.
     rows : Index of m labels
     times : (G,) float64
         Ascending.
@@ -67,7 +64,6 @@ class SurvivalBands(Report):
     reach : (m,) float64
         The number of standard errors that bands reach, on the same scale.
     level : float
-        Coverage of intervals and bands.
     notes : tuple of str
         What to know of the standard errors.
     cause : str or None
@@ -113,11 +109,9 @@ class SurvivalBands(Report):
         return {"conf_low": low, "conf_high": high, "band_low": band_low, "band_high": band_high}
 
     def _limits(self, wider: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-        """Return the ends (m, G) of intervals that are so many times wider (m,), for survival.
+        """Return the ends (m, G) of intervals (m,) times wider, of survival or 1 - incidence.
 
-        An incidence is taken as 1 minus it: with one cause, this is survival.  That all trees agree
-        does not make the estimate certain: then nothing is known of this time alone, but for time
-        0.
+        That all trees agree does not make the estimate certain: then nothing is known of this time.
         """
         variance = (self.std_error * wider[:, None]) ** 2
         survival = self.estimate if self.cause is None else 1 - self.estimate
@@ -218,25 +212,17 @@ class SurvivalBands(Report):
         return Card(self._title, self._facts(), self._shown[columns], kept=())
 
 
-# Predicted curves with bands, as they are asked for.
-
 # Times of a curve by default.
 MOST_TIMES = 50
 
 
 def bands_of(
-    rows: RowsToPredict,
-    unseen: NDArray[np.bool_] | None,
-    times: Any,
-    cause: Any,
-    level: float,
+    rows: RowsToPredict, unseen: NDArray[np.bool_] | None, times: Any, cause: Any, level: float,
     progress: bool,
-) -> SurvivalBands:
+) -> SurvivalBands:  # fmt: skip
     """Return the curves of rows with their bands.
 
-    `unseen` (B, n): the trees that predict each row; None: all.  `times`, `cause`, `level`,
-    `progress`: as in `odrf.results.survival.estimand.CurveEstimates.bands`, as are errors and
-    warnings.
+    `unseen` (B, n): the trees that predict each row; None: all.
     """
     fit = cast(SurvivalFit, rows.fit)
     level = checked_part("level", level)
