@@ -52,12 +52,7 @@ class ErrorTable(TableReport):
 
         Parameters
         ----------
-        rule : {"min", "1se"}, default "1se"
-            - ``"min"``: the smallest error on rows held out, or out of bag; of ties the smallest
-              size.
-            - ``"1se"``: the smallest size with an error at most one standard error above the
-              smallest error (Breiman et al. 1984, section 3.4.3).  With one
-              validation row or group, no standard error is known, and the smallest error decides.
+        {rule}
 
         Returns
         -------
@@ -194,8 +189,7 @@ class GrowthPath(ErrorTable):
 
         Parameters
         ----------
-        rule : {"min", "1se"}, default "1se"
-            As in `row`.
+        {rule}
 
         Returns
         -------
@@ -321,8 +315,7 @@ class NestedPath(ErrorTable, Generic[Made]):
 
         Parameters
         ----------
-        rule : {"min", "1se"}, default "1se"
-            As in `row`.
+        {rule}
 
         Returns
         -------
@@ -331,7 +324,7 @@ class NestedPath(ErrorTable, Generic[Made]):
         Raises
         ------
         InputError
-            As in `row`.
+            If `rule` is unknown, or no rows were held out.
         """
         return self._best(checked_choice("rule", rule, CHOICES))
 

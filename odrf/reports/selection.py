@@ -130,7 +130,7 @@ class ShadowSelection(TableReport, Generic[Made]):
         Parameters
         ----------
         tentative : bool, default False
-            As in `selected`.
+            Include the tentative predictors, which were neither confirmed nor rejected.
         progress : bool, default False
             Show a progress bar.
 
@@ -262,8 +262,7 @@ class Elimination(ErrorTable, Generic[Made]):
 
         Parameters
         ----------
-        rule : {"min", "1se"}, default "1se"
-            As in `row`.
+        {rule}
 
         Returns
         -------
@@ -281,8 +280,7 @@ class Elimination(ErrorTable, Generic[Made]):
 
         Parameters
         ----------
-        rule : {"min", "1se"}, default "1se"
-            As in `row`.
+        {rule}
         progress : bool, default False
             Show a progress bar.
 

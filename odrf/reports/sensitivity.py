@@ -97,7 +97,7 @@ class Sensitivity(TableReport):
         Parameters
         ----------
         method : {"top", "sample", "uniform"}, default "top"
-            As in `GRAFResults.approximate`.
+            {about rows_selected}
         seed : int, SeedSequence or Generator, optional
             Seed of the draw; by default it follows from the fit's seed.
 
