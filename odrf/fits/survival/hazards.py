@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from odrf.design import TrainingData
 from odrf.design.design import rows_a_subject, subjects_of
 from odrf.design.survival_times import SurvivalTimes
+from odrf.engine.growth.tree_builder import Targets
 from odrf.engine.resamples import Draws
 from odrf.engine.survival.event_ranks import EventRanks, subdistribution_ranks
 from odrf.engine.survival.log_rank import split_log_ranks
@@ -107,31 +108,18 @@ def evaluated_events(
 
 
 # What trees are grown on: the response itself, or for exponential survival the rates of rows.
-class GrownResponse(NamedTuple):
-    """Response, weights (n,) and ranks of rows, for `odrf.engine.growth.forest_builder`."""
-
-    y: Floats
-    weights: Floats
-    ranks: EventRanks | None
-
-    def case_weights(self, weights: Floats) -> Floats | None:
-        """Return the case weights (n,) of the rows if those of splits are others, else None."""
-        return None if self.weights is weights else weights
-
-
-def grown_response(data: TrainingData, control: ResolvedOptions) -> GrownResponse:
-    """Return the response that the trees of these options are grown on.
+def targets_of_times(data: TrainingData, control: ResolvedOptions) -> Targets:
+    """Return what the trees of these options are grown on.
 
     Exponential trees are grown on rates, events over exposure, weighted by it; with splits about
     one cause, only its events count.
     """
-    if data.times is None:
-        return GrownResponse(data.y, data.weights, None)
     if control.criterion != EXPONENTIAL:
-        return GrownResponse(data.y, data.weights, ranks_of_splits(data, control))
+        return Targets(data.y, data.weights, ranks=ranks_of_splits(data, control))
     times = _times_of_splits(data, control)
     exposure = hazard_scale(times, data.weights).exposure(times)
-    return GrownResponse((times.event > 0) / exposure, data.weights * exposure, None)
+    rates = (times.event > 0) / exposure
+    return Targets(rates, data.weights * exposure, case_weights=data.weights)
 
 
 def ranks_of_splits(data: TrainingData, control: ResolvedOptions) -> EventRanks:
