@@ -48,10 +48,10 @@ def plot_thresholds(
     measured = table[table["measure"] == MEASURES[kind]]
     for label, name, colour, dash in _lines(thresholds):
         of_class = thresholds[thresholds["class"] == label]
-        found = measured[measured["class"] == label].iloc[0]
-        words = f"{name} {found['estimate']:.3f}"
-        if pd.notna(found["conf_low"]):
-            words += f" ({found['conf_low']:.3f} to {found['conf_high']:.3f})"
+        measure = measured[measured["class"] == label].iloc[0]
+        words = f"{name} {measure['estimate']:.3f}"
+        if pd.notna(measure["conf_low"]):
+            words += f" ({measure['conf_low']:.3f} to {measure['conf_high']:.3f})"
         x, y = of_class["sensitivity"], of_class["precision"]
         if kind == "roc":
             x, y = 1 - of_class["specificity"], of_class["sensitivity"]

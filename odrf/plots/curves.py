@@ -110,10 +110,10 @@ def hatch_gaps(ax: Axes, axis: VariablePoints) -> None:
 
 def _neighbours(at: NDArray[np.float64], left: float, right: float) -> bool:
     """Return whether both are points and none is between: values of a number that has only few."""
-    found = np.searchsorted(at, [left, right])
-    there = found < len(at)
+    places = np.searchsorted(at, [left, right])
+    there = places < len(at)
     return bool(
-        there.all() and (at[found] == (left, right)).all() and found[1] - found[0] == 1
+        there.all() and (at[places] == (left, right)).all() and places[1] - places[0] == 1
         and len(at) <= 1 / GAP
     )  # fmt: skip
 
@@ -187,17 +187,17 @@ def _colour(ax: Axes, lines: LineCollection, by: pd.Series | None) -> None:
         lines.set_cmap(colormaps["viridis"].with_extremes(bad=style.MUTED))
         style.colour_bar(ax, lines, str(by.name), format=style.PlainNumbers()).set_alpha(1.0)
         return
-    code, found = pd.factorize(by, sort=True)
-    drawn = [style.line_of(number) for number in range(len(found))]
+    code, levels = pd.factorize(by, sort=True)
+    drawn = [style.line_of(number) for number in range(len(levels))]
     lines.set_color([drawn[k][0] if k >= 0 else style.MUTED for k in code])
     lines.set_linestyle([drawn[k][1] if k >= 0 else "-" for k in code])
-    names = shortened_names([str(level) for level in found], COLOUR_NAME)[:MOST_LEVELS]
+    names = shortened_names([str(level) for level in levels], COLOUR_NAME)[:MOST_LEVELS]
     handles = [
         Line2D([], [], color=colour, linestyle=dash, label=style.in_legend(name))
         for (colour, dash), name in zip(drawn, names, strict=False)
     ]
-    if len(found) > MOST_LEVELS:
-        rest = f"and {len(found) - MOST_LEVELS} more"
+    if len(levels) > MOST_LEVELS:
+        rest = f"and {len(levels) - MOST_LEVELS} more"
         handles.append(Line2D([], [], linestyle="none", label=rest))
     if (code < 0).any():
         handles.append(Line2D([], [], color=style.MUTED, label="empty"))

@@ -432,8 +432,8 @@ def partial_dependence(
     places = np.indices(sizes).reshape(len(axes), -1)
     at_points = {axis.name: axis.values[place] for axis, place in zip(axes, places, strict=True)}
     # levels of the rows themselves: reading the rows has warned of these
-    said = unseen_levels_expected() if values is None else LevelsSaidOnce()
-    with said, progress_bar(total=len(rows.frame), unit="row", progress=progress) as bar:
+    levels = unseen_levels_expected() if values is None else LevelsSaidOnce()
+    with levels, progress_bar(total=len(rows.frame), unit="row", progress=progress) as bar:
         curve = mean_curve(fit, rows, at_points, bar.update)
     spreads = tuple(
         spread_of(fit, None if curve.of_trees is None else curve.of_trees[:, :, k])
@@ -478,20 +478,20 @@ def axes_of(
     if points is not None:
         checked_whole("points", points, 2, MOST_POINTS)
     size = points or (POINTS if len(names) == 1 else PAIR_POINTS)
-    given = values if isinstance(values, Mapping) else {}
+    of_variables = values if isinstance(values, Mapping) else {}
     if values is not None and not isinstance(values, Mapping):
         if len(names) > 1 or not (is_list(values) or isinstance(values, pd.Series | pd.Index)):
             raise InputError(
                 "values= is a list of points for one variable, or a mapping of variables to such "
                 "lists"
             )
-        given = {names[0]: values}
-    unknown = [name for name in given if name not in names]
+        of_variables = {names[0]: values}
+    unknown = [name for name in of_variables if name not in names]
     if unknown:
         raise InputError(f"values= names {unknown[0]!r}, which is not among the variables {names}")
-    if all(name in given for name in names):
+    if all(name in of_variables for name in names):
         require_default("points", points, None, "variables without values=")
-    axes = [points_of(fit, rows, name, size, given.get(name)) for name in names]
+    axes = [points_of(fit, rows, name, size, of_variables.get(name)) for name in names]
     if int(np.prod([len(axis.values) for axis in axes])) > MOST_POINTS:
         raise InputError(f"these are more than {MOST_POINTS} pairs: use fewer points=")
     return axes
@@ -524,13 +524,13 @@ def accumulated_effects(
     # levels of the rows themselves, of which reading the rows has warned
     with unseen_levels_expected(), progress_bar(total=passes, unit="row", progress=progress) as bar:
         if len(names) == 2:
-            found = local_effects_of_two(fit, rows, axes, bar.update)
+            effects = local_effects_of_two(fit, rows, axes, bar.update)
         elif factors:
-            found = local_effects_of_levels(fit, rows, axes[0], bar.update)
+            effects = local_effects_of_levels(fit, rows, axes[0], bar.update)
         else:
-            found = local_effects_of_number(fit, rows, axes[0], bar.update)
+            effects = local_effects_of_number(fit, rows, axes[0], bar.update)
     spreads = tuple(
-        spread_of(fit, None if found.of_trees is None else found.of_trees[:, :, k])
-        for k in range(found.mean.shape[1])
+        spread_of(fit, None if effects.of_trees is None else effects.of_trees[:, :, k])
+        for k in range(effects.mean.shape[1])
     )
-    return effect_report(fit, TITLES[len(names)], axes, found.mean, spreads, level)
+    return effect_report(fit, TITLES[len(names)], axes, effects.mean, spreads, level)

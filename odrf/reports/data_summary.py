@@ -202,8 +202,10 @@ def _ends(design: Design, data: TrainingData, column: int) -> list[float]:
     low, span = float(scaling.low[column]), float(scaling.range[column])
     ends = np.array([X.min(), X.max()])
     # with empty cells the ends are not 0 and 1, and 32 bits have rounded them
-    found = unscaled(ends, low, span) if scaling.holes[column] else low + span * ends.astype(float)
-    return [float(end) for end in found]
+    numbers = (
+        unscaled(ends, low, span) if scaling.holes[column] else low + span * ends.astype(float)
+    )
+    return [float(end) for end in numbers]
 
 
 def _own(base: Encoding, value: Any) -> str:

@@ -146,7 +146,7 @@ def _neighbours(fit: AnyFit, X: Matrix, nearest: int) -> pd.DataFrame | None:
 
 
 def _slopes(fit: AnyFit, row: RawRows, labels: pd.Index) -> pd.Series | pd.DataFrame:
-    training, found = with_levels(fit.design, training_frame(fit.design, fit.data)), {}
+    training, slopes = with_levels(fit.design, training_frame(fit.design, fit.data)), {}
     for name in variables(fit.design):
         column = training[name]
         if column.dtype.kind not in "iuf" or row.frame[name].isna().any():
@@ -158,9 +158,9 @@ def _slopes(fit: AnyFit, row: RawRows, labels: pd.Index) -> pd.Series | pd.DataF
         contrast = slope_of(name, row.frame[name], column, fit.data.weights, None)
         ends = [float(contrast.low[0]), float(contrast.high[0])]
         low, high = explain.predicted_at(fit, row, {name: ends})
-        found[name] = (high - low) / (ends[1] - ends[0])
-    index = pd.Index(list(found), name="variable")
-    values = np.array(list(found.values())).reshape(len(found), len(labels))
+        slopes[name] = (high - low) / (ends[1] - ends[0])
+    index = pd.Index(list(slopes), name="variable")
+    values = np.array(list(slopes.values())).reshape(len(slopes), len(labels))
     if len(labels) == 1:
         return pd.Series(values[:, 0], index=index, name="slope")
     return pd.DataFrame(values, index=index, columns=labels)

@@ -509,11 +509,11 @@ def _strengths(fit: Fit, sizes: list[int]) -> list[Strength]:
         32.0 * n * B, f"the errors of {n} rows in {B} trees", "use fewer trees (n_trees=)"
     )
     leaves = leaf_nodes(fit.forest, data.X, fit.control.n_jobs)
-    unseen = fit.draws.all_unseen().T
+    out_of_bag = fit.draws.all_unseen().T
     positive = data.weights > 0
-    leaves, unseen, y = leaves[positive], unseen[positive], data.y[positive]
+    leaves, out_of_bag, y = leaves[positive], out_of_bag[positive], data.y[positive]
     weights = data.weights[positive]
     if classes is None:
-        return of_numbers(y[:, None] - fit.forest.value[leaves, 0], unseen, weights, sizes)
+        return of_numbers(y[:, None] - fit.forest.value[leaves, 0], out_of_bag, weights, sizes)
     predicted = predicted_classes(fit.forest.value, fit.ordered)[leaves]
-    return of_classes(predicted, unseen, y.astype(np.int64), weights, len(classes), sizes)
+    return of_classes(predicted, out_of_bag, y.astype(np.int64), weights, len(classes), sizes)

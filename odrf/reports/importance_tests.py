@@ -88,16 +88,16 @@ class KnockoffSelection(TableReport, Generic[Forest]):
 
     def __init__(self, fit: Fit, fdr: float, result: Callable[[Fit], Forest]) -> None:
         self.fit, self.fdr, self._result = fit, fdr, result
-        found = knockoff_table(fit)
-        difference = found["estimate"].to_numpy()
+        of_knockoffs = knockoff_table(fit)
+        difference = of_knockoffs["estimate"].to_numpy()
         self.threshold = knockoff_threshold(difference, fdr)
         self.table = pd.DataFrame(
             {
                 "selected": difference >= self.threshold,
                 "importance": difference,
-                "fdr": found["p_adjusted"].to_numpy(),
+                "fdr": of_knockoffs["p_adjusted"].to_numpy(),
             },
-            index=pd.Index(found["term"], name="predictor"),
+            index=pd.Index(of_knockoffs["term"], name="predictor"),
         )
 
     def selected(self) -> list[str]:
@@ -169,16 +169,16 @@ def importance_tests(
     sets = sets_of_variables(fit, groups)
     with progress_bar(total=len(sets), unit="term", progress=progress) as bar:
         n_draws = 1 if test == WILCOXON else DRAWS
-        found = loss_rises(fit, list(sets.values()), type, n_draws, bar.update)
+        losses = loss_rises(fit, list(sets.values()), type, n_draws, bar.update)
     structure = fit.data.structure
     known = None if structure is None else structure.groups
-    units = found.rows if known is None else known[found.rows]
+    units = losses.rows if known is None else known[losses.rows]
     if len(np.unique(units)) < 2:
         raise InputError("tests of importance need two rows or groups that are held out")
-    weights = fit.data.weights[found.rows]
+    weights = fit.data.weights[losses.rows]
     lines = [
-        evaluated_differences(rise, weights, units, test, level, found.inflation)
-        for rise in found.rises
+        evaluated_differences(rise, weights, units, test, level, losses.inflation)
+        for rise in losses.rises
     ]
     table = pd.DataFrame(lines, columns=NUMBERS)
     table.insert(0, "term", list(sets))

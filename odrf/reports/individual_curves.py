@@ -159,8 +159,8 @@ def individual_curves(
     axis = axes_of(fit, every, [variable], values, points)[0]
     few = some_rows(every, which)
     # levels of the rows themselves: reading the rows has warned of these
-    said = unseen_levels_expected() if values is None else LevelsSaidOnce()
-    with said, progress_bar(total=len(which), unit="row", progress=progress) as bar:
+    levels = unseen_levels_expected() if values is None else LevelsSaidOnce()
+    with levels, progress_bar(total=len(which), unit="row", progress=progress) as bar:
         blocks = list(curves_of_rows(fit, few, {variable: axis.values}, bar.update))
     predicted = np.concatenate([block.predicted for block in blocks])
     drawn = VariablePoints(axis.name, axis.values, axis.numeric, axis.observed[which])

@@ -156,13 +156,13 @@ def interactions_of(
         unseen_levels_expected(),
         progress_bar(total=steps, unit="curve", progress=progress) as bar,
     ):
-        found = interacting(fit, few, chosen, bar.update)
+        strengths = interacting(fit, few, chosen, bar.update)
         noise = []
         for _ in range(permutations):
             null = grown_on_permuted(fit, int(rng.integers(2**63)))
             bar.update()
             noise.append(interacting(null, few, chosen, bar.update))
-    return Interactions(fit.call, tuple(chosen), found, tuple(noise), len(full))
+    return Interactions(fit.call, tuple(chosen), strengths, tuple(noise), len(full))
 
 
 def _chosen(fit: AnyFit, names: Any) -> list[str]:

@@ -59,7 +59,7 @@ def splits_table(tree: Forest, design: Design) -> pd.DataFrame:
     """Return one row for each coefficient; of empty cells, `fill` says what those count as."""
     user = user_splits(tree, design)
     node = node_of_terms(tree)
-    at = np.flatnonzero(tree.is_split()[node] & (user.coef != 0) & ~user.told)
+    at = np.flatnonzero(tree.is_split()[node] & (user.coef != 0) & ~user.described)
     at = at[np.lexsort((-np.abs(tree.coef[at]), node[at]))]
     node, column = node[at], tree.index[at]
     predictor = np.searchsorted(design.first, column, side="right") - 1
@@ -114,17 +114,17 @@ MOST_LEVELS = 12
 def rules_text(tree: Forest, design: Design, digits: int, max_terms: int | None = None) -> str:
     """Return a line for each node, children under their parent; `tree` is a forest of one tree."""
 
-    def told(node: int) -> str:
+    def figures(node: int) -> str:
         return _prediction(tree, node, design.response, digits)
 
-    return rules_with(tree, design, digits, max_terms, _legend(design.response), told)
+    return rules_with(tree, design, digits, max_terms, _legend(design.response), figures)
 
 
 def rules_with(
     tree: Forest, design: Design, digits: int, max_terms: int | None, legend: str,
-    told: Callable[[int], str],
+    figures: Callable[[int], str],
 ) -> str:  # fmt: skip
-    """Return `rules_text` with what is `told` of each node, which the `legend` explains."""
+    """Return `rules_text` with `figures` of each node, which the `legend` explains."""
     writer = SplitWriter(tree, design, digits=digits, max_terms=max_terms)
     lines = [f"n = {tree.count[0]}, {design.formula}", legend]
     lines += [*_notes(writer, tree), ""]
@@ -132,7 +132,7 @@ def rules_with(
     while waiting:
         node, depth, rule = waiting.pop()
         line = f"{'  ' * depth}{node}) {rule}  n = {tree.count[node]}  "
-        line += told(node)
+        line += figures(node)
         left = int(tree.left[node])
         if left < 0:
             lines.append(f"{line} *")

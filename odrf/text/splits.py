@@ -29,14 +29,14 @@ class UserSplits:
     A split on a single column is divided by the absolute value of its coefficient, so that it is
     ±1·column ≤ t, whatever its missing indicator.  `coef` (z,): θ_j / range_j; 0 for a constant
     column.  `threshold` (m,): s + Σ θ_j·low_j / range_j; NaN without a split.  `fill` (z,): the
-    imputation value of the term, ±∞ in a split on one predictor; NaN where there is none.  `told`
-    (z,): whether the term is a missing indicator that another term's `fill` already describes.
+    imputation value of the term, ±∞ in a split on one predictor; NaN where there is none.
+    `described` (z,): whether the term is a missing indicator that another one's `fill` describes.
     """
 
     coef: NDArray[np.float64]
     threshold: NDArray[np.float64]
     fill: NDArray[np.float64]
-    told: NDArray[np.bool_]
+    described: NDArray[np.bool_]
 
 
 def node_of_terms(forest: Forest) -> NDArray[np.int64]:
@@ -64,17 +64,18 @@ def user_splits(forest: Forest, design: Design) -> UserSplits:
 def _fills(
     forest: Forest, design: Design, node: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return `fill` and `told` of `UserSplits`; `node` (z,) is that of each coefficient."""
-    fills, told = np.full(len(forest.index), np.nan), np.zeros(len(forest.index), dtype=np.bool_)
+    """Return `fill` and `described` of `UserSplits`; `node` (z,) is that of each coefficient."""
+    fills = np.full(len(forest.index), np.nan)
+    described = np.zeros(len(forest.index), dtype=np.bool_)
     groups = design.feature_groups
     if groups.holes is None or not design.has_fills:
-        return fills, told
+        return fills, described
     column = np.full(len(design.columns), -1)
     first = design.first[:-1][groups.holes & (groups.n_numbers == 1)]
     column[first] = first + 1
     terms = np.flatnonzero(column[forest.index] >= 0)
     if not len(terms):
-        return fills, told
+        return fills, described
     p = len(design.columns)
     key = node * p + forest.index
     of_empty_cells = np.flatnonzero(design.of_empty_cells[forest.index])
@@ -84,12 +85,12 @@ def _fills(
     entry = np.append(in_order, -1)[at]
     same = (entry >= 0) & (key[entry] == wanted)
     coef = np.where(same, forest.coef[entry], 0.0)
-    told[entry[same]] = True
+    described[entry[same]] = True
     scaling, columns = design.scaling, forest.index[terms]
     scaled = (coef / forest.coef[terms]).astype(np.float64)
     scaled[np.abs(scaled) >= FILL] *= np.inf
     fills[terms] = scaling.low[columns] + scaling.range[columns] * scaled
-    return fills, told
+    return fills, described
 
 
 # Cuts of ranked columns as text, in the values of the data.
@@ -353,7 +354,7 @@ class SplitWriter:
     def _terms(self, node: int) -> tuple[NDArray, NDArray, NDArray, float]:
         """Return columns and coefficients of a split, for both units of the data, and threshold."""
         terms = slice(self._forest.start[node], self._forest.start[node + 1])
-        varies = (self._user.coef[terms] != 0) & ~self._user.told[terms]
+        varies = (self._user.coef[terms] != 0) & ~self._user.described[terms]
         theta = self._forest.coef[terms][varies]
         threshold = float(self._user.threshold[node])
         return self._forest.index[terms][varies], self._user.coef[terms][varies], theta, threshold

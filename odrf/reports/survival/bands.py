@@ -166,14 +166,14 @@ class SurvivalBands(Report):
     def _chosen(self, rows: Any) -> list[int]:
         if rows is None:
             return list(range(min(DRAWN, len(self.rows))))
-        asked = list(rows) if is_list(rows) or isinstance(rows, pd.Index) else [rows]
+        labels = list(rows) if is_list(rows) or isinstance(rows, pd.Index) else [rows]
         place = {label: i for i, label in reversed(list(enumerate(self.rows)))}
-        for label in asked:
+        for label in labels:
             if not isinstance(label, Hashable) or label not in place:
                 raise InputError(f"rows={label!r} is no label of a row: see table")
-        if not asked:
+        if not labels:
             raise InputError("rows=[] names no row: leave it out for the first ones")
-        return [place[label] for label in asked]
+        return [place[label] for label in labels]
 
     def _sections(self) -> dict[str, pd.DataFrame]:
         of = f" (first {ROWS} of {len(self.rows)} rows)" if len(self.rows) > ROWS else ""
@@ -239,14 +239,17 @@ def bands_of(
     )
     warn_of_later_times(at, fit)
     with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
-        found = curve_errors(PredictedRows(fit, rows.X, unseen), at, level, number, bar.update)
-    warn_of_few_trees(fit.forest.n_trees, found.trees_advised)
+        errors_of_curves = curve_errors(
+            PredictedRows(fit, rows.X, unseen), at, level, number, bar.update
+        )
+    warn_of_few_trees(fit.forest.n_trees, errors_of_curves.trees_advised)
     estimate, std_error = (
-        spread_numbers(values, rows.complete) for values in (found.estimate, found.std_error)
+        spread_numbers(values, rows.complete)
+        for values in (errors_of_curves.estimate, errors_of_curves.std_error)
     )
-    reach = spread_numbers(found.reach, rows.complete)
+    reach = spread_numbers(errors_of_curves.reach, rows.complete)
     named = None if number is None else causes[number]
-    errors = std_error, found.alone, reach
+    errors = std_error, errors_of_curves.alone, reach
     return SurvivalBands(fit.call, rows.index, at, estimate, *errors, level, notes, named)
 
 

@@ -50,11 +50,11 @@ def estimates_table(
     """
     lines = {
         name: (
-            found.estimate,
-            found.std_error if groups is None else found.std_error_of_groups(groups),
-            *found.interval(level, groups),
+            one.estimate,
+            one.std_error if groups is None else one.std_error_of_groups(groups),
+            *one.interval(level, groups),
         )
-        for name, found in estimates.items()
+        for name, one in estimates.items()
     }
     columns = ["estimate", "std_error", "conf_low", "conf_high"]
     table = pd.DataFrame.from_dict(lines, orient="index", columns=columns)
@@ -138,8 +138,8 @@ def concordances_in_words(evaluated: validation.EvaluatedPredictions) -> dict[st
     source, groups = evaluated.rows.source, evaluated.rows.groups
     words = SHORT.get(source, source.capitalize())
     return {
-        f"{words} {IN_WORDS[name]}": with_limits(found.estimate, *found.interval(LEVEL, groups))
-        for name, found in evaluated.concordances().items()
+        f"{words} {IN_WORDS[name]}": with_limits(one.estimate, *one.interval(LEVEL, groups))
+        for name, one in evaluated.concordances().items()
     }
 
 
@@ -153,10 +153,10 @@ def _by_cause(of_causes: Mapping[str, validation.EvaluatedPredictions]) -> pd.Da
     """Return C with its interval, and the scores of the incidence, one row for each cause."""
     lines = {}
     for name, evaluated in of_causes.items():
-        found = evaluated.scores()
-        low, high = found[UNO].interval(LEVEL, evaluated.rows.groups)
-        numbers = {"C": found[UNO].estimate, "conf_low": low, "conf_high": high}
-        scores = {INTEGRATED: found[INTEGRATED].estimate, EXPLAINED: found[EXPLAINED].estimate}
+        scored = evaluated.scores()
+        low, high = scored[UNO].interval(LEVEL, evaluated.rows.groups)
+        numbers = {"C": scored[UNO].estimate, "conf_low": low, "conf_high": high}
+        scores = {INTEGRATED: scored[INTEGRATED].estimate, EXPLAINED: scored[EXPLAINED].estimate}
         lines[name] = {"events": int(evaluated.rows.happened.sum()), **numbers, **scores}
     return pd.DataFrame.from_dict(lines, orient="index").rename_axis("cause")
 
@@ -271,7 +271,7 @@ def hazard_rules(fit: SurvivalFit, digits: int, max_terms: int | None) -> str:
         last = number(float(fit.event_times[-1]), digits)
         legend = LEGEND.format(events=f"events of {cause!r}", curve=f"their incidence by {last}")
 
-    def told(node: int) -> str:
+    def figures(node: int) -> str:
         counted = ", ".join(f"{c}: {number(float(k[node]), digits)}" for c, k in by_cause.items())
         events = number(float(hazards.events[node] * unit), digits)
         subjects = [f"subjects = {hazards.subjects[node]}"] if len(hazards.subjects) else []
@@ -286,7 +286,7 @@ def hazard_rules(fit: SurvivalFit, digits: int, max_terms: int | None) -> str:
 
     if len(hazards.subjects):
         legend = legend.replace("n,", "n, subjects,", 1)
-    return rules_with(fit.forest, fit.design, digits, max_terms, legend, told)
+    return rules_with(fit.forest, fit.design, digits, max_terms, legend, figures)
 
 
 def _cause_of(fit: SurvivalFit) -> int:
