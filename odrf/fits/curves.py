@@ -191,10 +191,7 @@ def _curves_of_stack(
 def _read(
     fit: AnyFit, X: Matrix, points: Mapping[str, Any], values: NDArray[np.float32]
 ) -> tuple[AnyFit, Matrix, OtherValues]:
-    """Return the fit and the matrix for reading rows X (p, n) at all points, and values at these.
-
-    Cells may be missing at some: unseen levels, products with missing cells of other variables.
-    """
+    """Return the fit and matrix for reading rows X (p, n) at all points, and values at these."""
     columns, p = _columns(fit, X, points), len(X)
     at = np.flatnonzero(np.isnan(values).any(axis=(0, 2)))
     empty = np.union1d(empty_columns(X), columns[at])
@@ -418,11 +415,7 @@ def _differences(
     weight: Floats,
     advance: Callable[[int], object],
 ) -> MeanCurve:
-    """Return the mean over the rows of each cell (C, K) of signed predictions, added up.
-
-    `which` (m,) are the rows, `cell` (m,) theirs, `weight` (C,); `changes` are signs and values
-    (m,).
-    """
+    """Return the mean over the rows of each cell (C, K) of signed predictions, added up."""
     part = RawRows(
         rows.frame.iloc[which], with_rows(rows.X, which), rows.weights[which], rows.training,
         np.ones(len(which), dtype=np.bool_), rows.offset[which],

@@ -222,10 +222,7 @@ def warn_of_codes_for_missing(checked: CheckedRows) -> None:
 
 
 def code_for_missing(values: Floats) -> float | None:
-    """Return the number among values (n,) that seems to stand for missing cells; None without one.
-
-    It is such as -999 in several rows: the only negative one, or far from all others.
-    """
+    """Return the number, such as -999, that seems to stand for missing cells (n,), or None."""
     ends = {float(np.fmin.reduce(values)), float(np.fmax.reduce(values))} if len(values) else set()
     for code in sorted(ends & CODES):
         others = values[np.isfinite(values) & (values != code)]
@@ -245,11 +242,7 @@ MOST_IN_SUM = 3
 
 
 def warn_of_leaking_predictors(checked: CheckedRows) -> None:
-    """Warn of predictors from which the response can be computed, if there are others beside them.
-
-    One that it follows in order or one to one, or up to three numbers of which it is a weighted
-    sum.
-    """
+    """Warn of predictors, not all, from which the response can be computed exactly."""
     leaking = leaking_predictors(checked)
     if not leaking:
         return
@@ -316,10 +309,7 @@ FEWEST_LEVELS, FEW_ROWS_OF_LEVEL = 30, 3
 
 
 def warn_of_rare_levels(fit: AnyFit, data: pd.DataFrame) -> None:
-    """Warn of predictors of text that have fewer than three rows a level, on average.
-
-    Not of numbers and dates, ``C()`` and categories.
-    """
+    """Warn of predictors of text that have fewer than three rows a level, on average."""
     n = int(np.count_nonzero(fit.data.complete))
     for variable in fit.design.recipe.variables:
         name, factor = variable.name, variable.encoding
@@ -343,10 +333,7 @@ MOST_PREDICTORS = 30
 
 
 def repeated_rows(fit: AnyFit, data: pd.DataFrame) -> tuple[str, Repetition] | None:
-    """Return the column of `data` by which the training rows are repeated measurements, or None.
-
-    Of several, the one within which the others vary least, also outside of the formula.
-    """
+    """Return the column of `data` by which the training rows are repeated measurements, or None."""
     response, y = set(fit.design.response.columns), fit.data.y
     names = [name for name in data.columns if isinstance(name, str) and name not in response]
     predictors = _predictors(fit.design, data)
@@ -377,10 +364,7 @@ FIRST_ROWS = 2000
 
 
 def column_of_subjects(fit: AnyFit, data: pd.DataFrame) -> str | None:
-    """Return the column of subjects whose rows follow each other in time, or None.
-
-    One row of a subject begins when another one ends, and its rows never overlap.
-    """
+    """Return the column of subjects whose rows follow each other in time, or None."""
     times = fit.data.times
     if times is None or times.start is None:
         return None
@@ -424,10 +408,7 @@ FEWEST_ROWS_IN_TIME, FEW_ROWS_IN_TIME, MOST_COLUMNS = 2 * LENGTH, 64, 500
 
 
 def followed_in_time(fit: Fit, data: pd.DataFrame) -> tuple[str, float] | None:
-    """Return the column of times, and how strongly residuals follow each other in it, or None.
-
-    Residuals are those of out-of-bag rows; of a single tree on all rows those of its leaves.
-    """
+    """Return the column of times, and how strongly residuals follow each other in it, or None."""
     rows = np.flatnonzero(fit.data.complete)
     if len(rows) < FEWEST_ROWS_IN_TIME:
         return None

@@ -45,10 +45,7 @@ class Contrast(NamedTuple):
 def contrasts_of(
     name: str, column: pd.Series, training: pd.Series, weights: Floats, contrast: Any
 ) -> list[Contrast]:
-    """Return the contrasts of a variable: `contrast` is one of `CONTRASTS`, or two values.
-
-    `column` (n,) are its values in the compared rows; spread and levels are those of `training`.
-    """
+    """Return the contrasts of a variable: `contrast` is one of `CONTRASTS`, or two values."""
     if not isinstance(contrast, str):
         low, high = _pair(name, contrast)
         return [Contrast(f"{_in_words(high)} - {_in_words(low)}", low, high)]

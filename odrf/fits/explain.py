@@ -315,10 +315,7 @@ def _in_words(value: Any) -> str:
 
 # Which splits decide on one row, in all trees.
 def nodes_on_paths(fit: AnyFit, X: Matrix) -> tuple[Forest, Integers, Integers]:
-    """Return the trees that read the row X (p, 1), the splits (s,) on its paths, and their trees.
-
-    The splits of each tree are in their order from the root.
-    """
+    """Return the trees that read the row X (p, 1), the splits (s,) on its paths, their trees."""
     reading, X = reading_empty_cells(fit, X)
     forest = reading.forest
     node = leaf_nodes(forest, X, 1)[0]
@@ -337,11 +334,7 @@ def nodes_on_paths(fit: AnyFit, X: Matrix) -> tuple[Forest, Integers, Integers]:
 def predictors_on_paths(
     fit: AnyFit, forest: Forest, nodes: Integers, trees: Integers
 ) -> pd.DataFrame:
-    """Return how often each predictor takes part in splits on the paths.
-
-    Columns: ``trees``, the share of trees with such a split; ``splits``, their mean number in a
-    tree.
-    """
+    """Return how often each predictor takes part in splits on the paths."""
     names = fit.design.predictors
     of_split = [_predictors(fit, forest, node) for node in nodes.tolist()]
     used = np.zeros((len(names), forest.n_trees), dtype=np.int64)

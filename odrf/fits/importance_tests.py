@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,23 +29,17 @@ from odrf.design.new_rows import with_values
 from odrf.engine.factors import Matrix, beside, indicated, layout_of, stored, with_layout, with_rows
 from odrf.engine.running import one_thread
 from odrf.errors import InputError, without_warnings
+from odrf.fits import survival
 from odrf.fits.fit import AnyFit, BoostedFit, Fit, raw_rows
 from odrf.fits.growing import grow_fit, permutation_rises, refit_on_some
 from odrf.fits.refit import refit
 from odrf.fits.responses import expected_response, forest_out_of_bag
 from odrf.fits.scores import error_name, out_of_bag_loss
-from odrf.fits.survival.fit import SurvivalFit, with_curves
-from odrf.fits.survival.validation import (
-    EvaluatedPredictions,
-    evaluated_training_rows,
-    losses_when_permuted,
-)
 from odrf.options.options import inner_options
 from odrf.statistics.data_checks import distinct_rows
 from odrf.statistics.importance import out_of_bag_importance
 from odrf.statistics.importance_tests import gaussian_knockoffs
 from odrf.statistics.ridge import ridge_regression
-from odrf.statistics.survival.scores import HARRELL, INTEGRATED, UNO
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -362,90 +356,48 @@ def _validation_folds(fit: AnyFit) -> list[FoldRows]:
     return folds
 
 
-# How the steps of an elimination of predictors are evaluated, and grown.
-class EliminationSteps(Protocol):
-    """The steps of an elimination."""
-
-    @property
-    def error(self) -> str:
-        """The name of the out-of-bag error."""
-
-    def error_of(self, fit: Fit) -> tuple[float, float]:
-        """Return the out-of-bag error of a fit, and its standard error."""
-
-    def importances_of(self, fit: Fit) -> Floats:
-        """Return the importance of each of its P predictors (P,)."""
-
-    def grown_on(self, fit: Fit, which: Sequence[int], call: str, progress: bool = False) -> Fit:
-        """Return the fit grown again on the predictors with the numbers `which`."""
-
-
-@dataclass(frozen=True)
-class ResponseSteps:
-    """Steps that are evaluated by the error of predicted responses; `kind` is that of the fit."""
-
-    kind: str
-
-    @property
-    def error(self) -> str:
-        """The name of the out-of-bag error."""
-        return error_name(self.kind)
-
-    def error_of(self, fit: Fit) -> tuple[float, float]:
-        """Return the out-of-bag error of a fit, and its standard error."""
-        return out_of_bag_loss(fit)
-
-    def importances_of(self, fit: Fit) -> Floats:
-        """Return the mean rise of the trees' out-of-bag losses by permutation (P,)."""
-        return permutation_rises(fit).of_tree.mean(axis=0)
-
-    def grown_on(self, fit: Fit, which: Sequence[int], call: str, progress: bool = False) -> Fit:
-        """Return the fit grown again on the predictors with the numbers `which`."""
-        return refit_on_some(fit, which, call, progress)
-
-
-# Steps of an elimination of predictors of times to an event.
-AUTO = "auto"
+AUTO, INTEGRATED, UNO, HARRELL = "auto", "integrated_brier", "uno_c", "harrell_c"
 ELIMINATED_BY = (AUTO, INTEGRATED, UNO, HARRELL)
 """The known values of the argument `metric`."""
 WORDS = {INTEGRATED: "integrated Brier score", UNO: "1 - Uno's C", HARRELL: "1 - Harrell's C"}
 
 
 @dataclass(frozen=True)
-class SurvivalSteps:
-    """Steps evaluated by "integrated_brier", "uno_c" or "harrell_c", out of bag."""
+class EliminationSteps:
+    """How an elimination is evaluated: `by` the kind of a response, or a metric of survival."""
 
-    metric: str
+    by: str
 
     @property
     def error(self) -> str:
         """The name of the out-of-bag error."""
-        return WORDS[self.metric]
+        return WORDS[self.by] if self.by in WORDS else error_name(self.by)
 
     def error_of(self, fit: Fit) -> tuple[float, float]:
         """Return the out-of-bag error of a fit, and its standard error over rows or groups."""
-        evaluated = _evaluated(fit)
-        scores = evaluated.scores() if self.metric == INTEGRATED else evaluated.concordances()
-        score, groups = scores[self.metric], evaluated.rows.groups
+        if self.by not in WORDS:
+            return out_of_bag_loss(fit)
+        evaluated = survival.validation.evaluated_out_of_bag(fit)
+        scores = evaluated.scores() if self.by == INTEGRATED else evaluated.concordances()
+        score, groups = scores[self.by], evaluated.rows.groups
         error = score.std_error if groups is None else score.std_error_of_groups(groups)
-        return score.estimate if self.metric == INTEGRATED else 1 - score.estimate, error
+        return score.estimate if self.by == INTEGRATED else 1 - score.estimate, error
 
     def importances_of(self, fit: Fit) -> Floats:
-        """Return the rise of this error when each predictor is permuted (P,); of 1 - C, Uno's."""
-        losses = losses_when_permuted(_evaluated(fit), fit.control.seed)
-        of_metric = losses.brier if self.metric == INTEGRATED else losses.concordance
+        """Return the rise of the error by permutation (P,): of trees' losses, or by survival."""
+        if self.by not in WORDS:
+            return permutation_rises(fit).of_tree.mean(axis=0)
+        evaluated = survival.validation.evaluated_out_of_bag(fit)
+        losses = survival.validation.losses_when_permuted(evaluated, fit.control.seed)
+        of_metric = losses.brier if self.by == INTEGRATED else losses.concordance
         return np.array([loss.mean.estimate for loss in of_metric])
 
     def grown_on(self, fit: Fit, which: Sequence[int], call: str, progress: bool = False) -> Fit:
         """Return the fit grown again on the predictors with the numbers `which`."""
-        return with_curves(refit_on_some(fit, which, call, progress))
+        grown = refit_on_some(fit, which, call, progress)
+        return survival.fit.with_curves(grown) if self.by in WORDS else grown
 
 
-def survival_steps(metric: str) -> SurvivalSteps:
+def survival_steps(metric: str) -> EliminationSteps:
     """Return the steps for one of `ELIMINATED_BY`."""
-    return SurvivalSteps(INTEGRATED if metric == AUTO else metric)
-
-
-def _evaluated(fit: Fit) -> EvaluatedPredictions:
-    curved = fit if isinstance(fit, SurvivalFit) else with_curves(fit)
-    return evaluated_training_rows(curved, fit.draws.all_unseen(), None)
+    return EliminationSteps(INTEGRATED if metric == AUTO else metric)

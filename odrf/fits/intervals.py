@@ -132,10 +132,7 @@ def interval_frame(
     out_of_bag: Callable[[], OutOfBag],
     progress: bool = False,
 ) -> pd.DataFrame:
-    """Return a table of predictions with their intervals, by the jackknife with ``std_error``.
-
-    `out_of_bag` returns the out-of-bag results; only the conformal method calls it.
-    """
+    """Return a table of predictions with their intervals, by the jackknife with ``std_error``."""
     if interval.method == CONFORMAL:
         require_out_of_bag(fit, "Prediction intervals", f', or use method="{QUANTILE}"')
     elif interval.method == JACKKNIFE:

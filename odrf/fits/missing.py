@@ -181,10 +181,7 @@ def _means_at_terms(fit: AnyFit, columns: Integers, terms: Integers, rank: Integ
 
 
 def _node_means(forest: Forest, leaves: Integers, rows: Floats) -> Floats:
-    """Return the means (m, q) over the training rows of each node, or over all of an empty one.
-
-    `leaves` (n, B), `rows` (n, q + 1) the weighted values and the weight.
-    """
+    """Return the means (m, q) over the training rows of each node, or over all of an empty one."""
     n = len(rows)
     sums = np.zeros((forest.n_nodes, rows.shape[1]))
     for tree, leaf in enumerate(leaves.T):

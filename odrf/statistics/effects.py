@@ -62,10 +62,7 @@ def pairwise_differences(n: int) -> tuple[list[str], Floats]:
 
 
 def function_of_estimates(hypothesis: str, estimate: Floats) -> tuple[float, Floats]:
-    """Return the left side minus the right side of a hypothesis, and its gradient (M,).
-
-    It is text such as ``"b1 = b2"``, ``"b1 / b2 = 1"``; without ``=`` the right side is 0.
-    """
+    """Return the left side minus the right side of a hypothesis, and its gradient (M,)."""
     sides = hypothesis.split("=") if len(hypothesis) <= LONGEST else []
     if len(sides) not in (1, 2):
         raise _unreadable(hypothesis, "it needs one = at most")

@@ -30,10 +30,7 @@ MOST_STEPS = 2.0**62
 
 
 class Directions(NamedTuple):
-    """The distinct directions, θ and -θ being the same: of each node, and one node of each.
-
-    Numbers are from 0, `of_node` (m,) is -1 without a split; `example` (k,).
-    """
+    """The distinct directions, θ and -θ being the same: of each node, and one node of each."""
 
     of_node: Integers
     example: Integers
@@ -110,10 +107,7 @@ def _decreases(forest: Forest) -> Floats:
 
 
 def distinct_directions(forest: Forest) -> Directions:
-    """Return which nodes split along the same direction (Tomita et al. 2020, section 4.5).
-
-    The coefficients of θ and θ' or -θ', of predictors scaled to [0, 1], differ by rounding only.
-    """
+    """Return which nodes split along the same direction (Tomita et al. 2020, section 4.5)."""
     of_node = np.full(forest.n_nodes, -1)
     split, width = forest.is_split(), np.diff(forest.start)
     examples, known = [np.empty(0, dtype=np.int64)], 0

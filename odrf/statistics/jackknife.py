@@ -53,10 +53,7 @@ def out_of_bag_units(draws: Draws) -> Mask:
 
 
 def strata_of(draws: Draws, of_others: bool = False) -> list[Stratum]:
-    """Return the strata: of the units that the trees were grown on, and each batch added later.
-
-    With `of_others`, trees are known not to draw one more unit, which is in the only stratum.
-    """
+    """Return the strata: of the units that the trees were grown on, and each batch added later."""
     samplings, places = draws.samplings, _places(draws)
     drawn = n_drawn if draws.codes is None else n_units_drawn
     strata, begin, others = [], 0, of_others and len(places.ends) == 1

@@ -56,11 +56,7 @@ def coverage_table(
     level: float,
     groups: NDArray[np.int64] | None = None,
 ) -> pd.DataFrame:
-    """Return how often responses are inside their intervals, by region, in their order.
-
-    Columns: ``region``, ``rows``, ``coverage``, ``conf_low`` and ``conf_high`` (Clopper and
-    Pearson, with `effective_rows` of `groups`).
-    """
+    """Return how often responses are inside their intervals, by region, in their order."""
     lines = []
     for code in np.unique(region.codes[region.codes >= 0]).tolist():
         here = region.codes == code

@@ -52,10 +52,7 @@ def of_classes(
     n_classes: int,
     sizes: Sequence[int],
 ) -> list[Strength]:
-    """Return strength and correlation of the first trees, for each of the `sizes`, rising.
-
-    `predicted` (n, B) are class codes, `out_of_bag` (n, B); weights are above 0.
-    """
+    """Return strength and correlation of the first trees, for each of the `sizes`, rising."""
     n, strengths, done = len(y), [], 0
     votes, rows = np.zeros((n, n_classes)), np.arange(n)
     for size in sizes:
@@ -133,10 +130,7 @@ def _mean_covariance(margin: Floats, matters: Floats, number: Floats, weights: F
 def of_numbers(
     residual: Floats, out_of_bag: Mask, weights: Floats, sizes: Sequence[int]
 ) -> list[Strength]:
-    """Return tree error and correlation of the first trees, for each of the `sizes`, rising.
-
-    `residual` (n, B) is response minus prediction of each tree, `out_of_bag` (n, B).
-    """
+    """Return tree error and correlation of the first trees, for each of the `sizes`, rising."""
     counted, there = np.where(out_of_bag, residual, 0.0), out_of_bag.astype(np.float64)
     totals, numbers = np.cumsum(counted, axis=1), np.cumsum(out_of_bag, axis=1)
     mass = weights[:, None]

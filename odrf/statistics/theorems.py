@@ -437,11 +437,7 @@ def _grown(fit: FitProperties) -> tuple[str, str]:
 
 
 def _of_honest(fit: FitProperties) -> list[Condition]:
-    """Return the conditions of Theorem 2 of [P]: honest forests on small subsamples.
-
-    It uses Theorem 3 of Athey, Tibshirani and Wager (2019), which also asks both sides of a split
-    to keep a share of the rows.
-    """
+    """Return the conditions of Theorem 2 of [P]: honest forests on small subsamples."""
     along = np.asarray(fit.drawn_along)
     size, share = f"s = {fit.drawn * fit.n:.4g}", f"s/n = {fit.drawn:.3g}"
     rising, falling = HOLDS, FAILS
@@ -524,10 +520,7 @@ def normal_quantiles(residuals: Floats) -> Floats:
 
 
 def leaf_diameters(forest: Forest, X: Matrix, n_jobs: int) -> Floats:
-    """Return the diameter of the leaf of each row in each tree (n, B); that of the root is 1.
-
-    The diagonal of the smallest box around its rows of X (p, n), on 50 columns at most.
-    """
+    """Return the diameter of the leaf of each row in each tree (n, B); that of the root is 1."""
     leaves = leaf_nodes(forest, X, n_jobs)
     columns = np.unique(np.linspace(0, len(X) - 1, min(len(X), COLUMNS)).astype(int))
     values = indicated(X[columns]).astype(np.float64)

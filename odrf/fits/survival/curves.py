@@ -358,10 +358,7 @@ POINTS, VALUES_AT_ONCE = 2**11, 2**22
 
 
 class CurveErrors(NamedTuple):
-    """Curves (m, G), their errors, and how many these a curve is from its expectation.
-
-    `alone` is for single points, `reach` (m,) for whole curves; NaN where a single tree predicts.
-    """
+    """Curves (m, G), their errors, and how many these a curve is from its expectation."""
 
     estimate: Floats
     std_error: Floats

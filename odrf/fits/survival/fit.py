@@ -55,10 +55,7 @@ NO_CURVES = LeafCurves(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32),
 
 @dataclass(frozen=True)
 class SurvivalFit(Fit):
-    """A tree or forest for times to an event, whose nodes have the mortality as their value.
-
-    It is the cumulative hazard added up over all event times (R,).
-    """
+    """A tree or forest for times to an event, whose nodes have the mortality as their value."""
 
     curves: LeafCurves = field(default_factory=lambda: NO_CURVES)
     event_times: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
@@ -157,10 +154,7 @@ ROUNDING = 1e-10
 
 @dataclass(frozen=True)
 class EstimandFit(Fit):
-    """A survival forest as the regression forest of one number of its curves.
-
-    The values of its leaves are that number, its responses pseudo-values; `late`: rows enter late.
-    """
+    """A survival forest as the regression forest of one number of its curves."""
 
     estimand: str = "survival"
     time: float = 0.0

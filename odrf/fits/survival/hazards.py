@@ -135,10 +135,7 @@ def grown_response(data: TrainingData, control: ResolvedOptions) -> GrownRespons
 
 
 def ranks_of_splits(data: TrainingData, control: ResolvedOptions) -> EventRanks:
-    """Return the times of the rows as ranks, with the events that splits are about.
-
-    By Gray's scores rows stay at risk after events of other causes.
-    """
+    """Return the times of the rows as ranks, with the events that splits are about."""
     every, times = data.require_times(), _times_of_splits(data, control)
     if control.criterion != GRAY:
         return times.ranks

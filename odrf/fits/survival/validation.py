@@ -23,7 +23,7 @@ from odrf.fits.predicting import offsets_of_rows, rows_of
 from odrf.fits.responses import groups_of_rows, leaves_rows_out
 from odrf.fits.survival.boosted import BoostedSurvivalFit
 from odrf.fits.survival.curves import PredictedRows, PredictedScores, incidences, times_lost
-from odrf.fits.survival.fit import SurvivalFit
+from odrf.fits.survival.fit import SurvivalFit, with_curves
 from odrf.fits.survival.hazards import (
     EvaluatedEvents,
     cause_numbers,
@@ -120,13 +120,16 @@ class EvaluatedPredictions:
 def evaluated_training_rows(
     fit: SurvivalFit, out_of_bag: Mask, cause: str | None
 ) -> EvaluatedPredictions:
-    """Return the training rows, predicted by their trees of `out_of_bag` (B, n), else by all.
-
-    A `cause` alone is the event; None: every cause is.
-    """
+    """Return the training rows, predicted by their trees of `out_of_bag` (B, n), else by all."""
     trees, source = (out_of_bag, OUT_OF_BAG_ROWS) if leaves_rows_out(fit) else (None, TRAINING)
     predicted = _of_cause(PredictedRows(fit, fit.data.X, trees), cause)
     return evaluated_rows(fit, predicted, fit.times, fit.data.weights, source, None, cause)
+
+
+def evaluated_out_of_bag(fit: Fit) -> EvaluatedPredictions:
+    """Return the training rows of a forest for times, predicted out of bag, of all causes."""
+    curved = fit if isinstance(fit, SurvivalFit) else with_curves(fit)
+    return evaluated_training_rows(curved, fit.draws.all_unseen(), None)
 
 
 def evaluated_new_rows(
@@ -223,31 +226,10 @@ class LossesByPredictor(NamedTuple):
     brier: list[RepeatedEstimate]
 
 
-@dataclass(frozen=True)
-class _Scoring:
-    """Scores of the means of the trees at the evaluated rows."""
-
-    evaluated: EvaluatedPredictions
-    until: float
-    at: Floats
-    values: Sequence[Floats]
-
-    def scores(self, predicted: PredictedRows) -> list[RowwiseEstimate]:
-        """Return C and minus the integrated Brier score."""
-        means, rows = predicted.means(self.values)[self.evaluated.used], self.evaluated.rows
-        C = concordances(rows, means[:, 0], self.until)
-        survival = conditional_survival(means[:, 2:], means[:, 1]) if rows.since else means[:, 1:]
-        score = brier_of_curves(rows, survival, self.at).integrated
-        return [C[UNO], RowwiseEstimate(-score.estimate, -score.influence)]
-
-
 def losses_when_permuted(
     evaluated: EvaluatedPredictions, seed: int, progress: bool = False
 ) -> LossesByPredictor:
-    """Return the losses of the fit whose out-of-bag predictions are `evaluated`.
-
-    All columns of a predictor are permuted together, twice or, of fewer rows, more often.
-    """
+    """Return the losses of the fit whose out-of-bag predictions are `evaluated`."""
     of_cause = evaluated.predicted if isinstance(evaluated.predicted, PredictedCause) else None
     predicted = evaluated.predicted if of_cause is None else of_cause.rows
     assert isinstance(predicted, PredictedRows)
@@ -256,31 +238,36 @@ def losses_when_permuted(
     at = evaluated.rows.grid(until, TIMES)
     cause = None if of_cause is None else of_cause.cause
     values = _values(predicted, at, cause, evaluated.rows.since)
-    scoring = _Scoring(evaluated, until, at, values)
-    base = scoring.scores(predicted)
+
+    def scores(of: PredictedRows) -> list[RowwiseEstimate]:
+        """Return C and minus the integrated Brier score of the means of the trees."""
+        means, rows = of.means(values)[evaluated.used], evaluated.rows
+        C = concordances(rows, means[:, 0], until)
+        survival = conditional_survival(means[:, 2:], means[:, 1]) if rows.since else means[:, 1:]
+        score = brier_of_curves(rows, survival, at).integrated
+        return [C[UNO], RowwiseEstimate(-score.estimate, -score.influence)]
+
+    base = scores(predicted)
     repeats = int(np.clip(np.ceil(ROWS / len(used)), FEWEST, MOST))
     first, forest = predicted.fit.design.first, predicted.fit.forest
     in_splits = np.zeros(first[-1], dtype=np.bool_)
     in_splits[forest.index] = True
-    losses = []
+    losses: list[list[RepeatedEstimate]] = []
     with progress_bar(total=len(first) - 1, unit="predictor", progress=progress) as bar:
         for j in range(len(first) - 1):
+            after = [base] * repeats
             if in_splits[first[j] : first[j + 1]].any():
-                others = _permutations(predicted, j, used, repeats, seed)
-                scores = [scoring.scores(permuted) for permuted in others]
-            else:
-                scores = [base] * repeats
-            losses.append([_differences(base, after) for after in scores])
+                after = list(map(scores, _permutations(predicted, j, used, repeats, seed)))
+            losses.append(
+                [_mean_fall(*pair) for pair in zip(base, zip(*after, strict=True), strict=True)]
+            )
             bar.update()
-    by_score = [[_mean([one[k] for one in of]) for of in losses] for k in range(len(base))]
-    return LossesByPredictor(*by_score)
+    concordance, brier = map(list, zip(*losses, strict=True))
+    return LossesByPredictor(concordance, brier)
 
 
 def _values(predicted: PredictedRows, at: Floats, cause: int | None, since: float) -> list[Floats]:
-    """Return the numbers of nodes: risk, and probabilities of no event by the times.
-
-    If it is given that there is none since a time, those of no event by then come between.
-    """
+    """Return the numbers of nodes: risk, and probabilities of no event by the times."""
     curves, times = predicted.fit.curves, predicted.fit.event_times
     begun = predicted.ranks(np.array([since] if since else [])).tolist()
     alive = [survival_at(curves, rank) for rank in begun]
@@ -304,15 +291,10 @@ def _permutations(
         yield replace(predicted, X=with_layout(array, layout_of(X)))
 
 
-def _differences(
-    before: Sequence[RowwiseEstimate], after: Sequence[RowwiseEstimate]
-) -> list[RowwiseEstimate]:
-    return [difference_of_estimates(*pair) for pair in zip(before, after, strict=True)]
-
-
-def _mean(estimates: Sequence[RowwiseEstimate]) -> RepeatedEstimate:
-    values = np.array([estimate.estimate for estimate in estimates])
-    influence = np.mean([estimate.influence for estimate in estimates], axis=0)
+def _mean_fall(before: RowwiseEstimate, after: Sequence[RowwiseEstimate]) -> RepeatedEstimate:
+    falls = [difference_of_estimates(before, each) for each in after]
+    values = np.array([fall.estimate for fall in falls])
+    influence = np.mean([fall.influence for fall in falls], axis=0)
     error = float(values.std(ddof=1) / np.sqrt(len(values)))
     return RepeatedEstimate(RowwiseEstimate(float(values.mean()), influence), error)
 
@@ -322,10 +304,7 @@ HELD_OUT_ROWS = "held out"
 
 
 def evaluated_training_scores(fit: BoostedSurvivalFit, scores: Floats) -> EvaluatedPredictions:
-    """Return the training rows with their scores (n,), out of bag if there are several runs.
-
-    With validation rows and one run, only these are evaluated.
-    """
+    """Return the training rows with their scores (n,), out of bag if there are several runs."""
     weights, source = fit.data.weights, OUT_OF_BAG_ROWS
     if fit.control.n_runs == 1:
         source = HELD_OUT_ROWS if fit.held.any() else TRAINING

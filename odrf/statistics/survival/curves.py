@@ -323,10 +323,7 @@ class CumulativeIncidence:
 
     @cached_property
     def variance(self) -> Floats:
-        """The variance (R,) by the delta method, weights being numbers of rows.
-
-        Of one cause it is Greenwood's: Marubini and Valsecchi (1995), equation (10.12).
-        """
+        """The variance (R,) by the delta method, weights being numbers of rows."""
         F, S = self.incidence, self.survival_before
         n, d, own = self.sets.at_risk, self.sets.events, self.of_cause.events
         of_survival = d / n * self.sets.per_survivor

@@ -112,10 +112,7 @@ class EvaluatedTimes:
         return float(few[-1] if len(few) else self.start.min())
 
     def last_time(self) -> float:
-        """Return the last event time at which a tenth of the weight is still at risk, or the first.
-
-        If rows enter late, the last one before less than a tenth of the largest risk set is.
-        """
+        """Return the last event time at which a tenth of the weight, or largest set, is at risk."""
         times, at_risk = self._at_risk()
         enough = self._enough(at_risk)
         if self.start is None:
