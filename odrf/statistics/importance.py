@@ -192,13 +192,9 @@ def held_out_importance(
     responses are in random order. `target` (n, K) are responses or indicators; rows of weight 0 do
     not count. If `summed`, each tree adds to one of K outputs in turn, and only leaves have values.
     """
-    total, n_used = np.zeros(len(first) - 1), 0
-    for forest, evaluating in parts:
-        rows = np.flatnonzero(evaluating & (weights > 0))
-        if len(rows) < FEWEST_ROWS:
-            continue
-        centred = _centred(target[rows], weights[rows])
-        forest, K = _with_inner_values(forest) if summed else forest, target.shape[1]
+    total, n_used, K = np.zeros(len(first) - 1), 0, target.shape[1]
+    for forest, rows, centred in _centred_parts(parts, target, weights):
+        forest = _with_inner_values(forest) if summed else forest
         evaluated = (
             (leaf, centred[:, [b % K]] if summed else centred)
             for b, leaf in leaves_by_tree(forest, with_rows(X, rows), n_jobs)
@@ -225,14 +221,13 @@ def permuted_importance(
     """
     rng = np.random.default_rng(seed)
     total, n_used = np.zeros(len(first) - 1), 0
-    for forest, evaluating in parts:
-        rows = np.flatnonzero(evaluating & (weights > 0))
-        if len(rows) < FEWEST_ROWS:
-            continue
-        centred, held = _centred(target[rows], weights[rows]), with_rows(X, rows)
+    for forest, rows, centred in _centred_parts(parts, target, weights):
+        held = with_rows(X, rows)
         before = _covariances(forest, held, centred, np.arange(forest.n_trees), n_jobs)
-        uses = _predictors_used(forest, first)
-        array = stored(held)
+        uses, array = np.zeros((forest.n_trees, len(first) - 1), dtype=bool), stored(held)
+        for b, (begin, end) in enumerate(pairwise(forest.start[forest.root])):
+            columns = np.unique(forest.index[begin:end])
+            uses[b, np.searchsorted(first, columns, side="right") - 1] = True
         for j, (begin, end) in enumerate(zip(*rows_of_predictors(held, first), strict=True)):
             trees, values = np.flatnonzero(uses[:, j]), array[begin:end].copy()
             array[begin:end] = values[:, rng.permutation(len(rows))]
@@ -243,11 +238,17 @@ def permuted_importance(
     return total / max(n_used, 1)
 
 
-@one_thread()
-def _centred(target: Floats, weights: Floats) -> Floats:
-    """Return the rows (m, K) minus their weighted mean, times their shares of the weight."""
-    share = weights / weights.sum()
-    return np.asarray(share[:, None] * (target - share @ target))
+def _centred_parts(
+    parts: Iterable[HeldOutTrees], target: Floats, weights: Floats
+) -> Iterator[tuple[Forest, Integers, Floats]]:
+    """Yield trees, their validation rows (m,), and targets (m, K) less the mean, times shares."""
+    for forest, evaluating in parts:
+        rows = np.flatnonzero(evaluating & (weights > 0))
+        if len(rows) >= FEWEST_ROWS:
+            with one_thread():
+                share = weights[rows] / weights[rows].sum()
+                centred = share[:, None] * (target[rows] - share @ target[rows])
+            yield forest, rows, centred
 
 
 @one_thread()
@@ -259,15 +260,6 @@ def _covariances(
     for b, leaf in leaves_by_tree(forest, X, n_jobs, trees):
         covariance[b] = np.vdot(centred, forest.value[leaf])
     return covariance
-
-
-def _predictors_used(forest: Forest, first: Integers) -> NDArray[np.bool_]:
-    """Return which predictors the splits of each tree use: (B, P)."""
-    uses = np.zeros((forest.n_trees, len(first) - 1), dtype=bool)
-    for b, (begin, end) in enumerate(pairwise(forest.start[forest.root])):
-        columns = np.unique(forest.index[begin:end])
-        uses[b, np.searchsorted(first, columns, side="right") - 1] = True
-    return uses
 
 
 def leaves_by_tree(
