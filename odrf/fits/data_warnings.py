@@ -27,14 +27,7 @@ from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import warn_user
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.responses import leaves_rows_out
-from odrf.statistics.data_checks import (
-    Repetition,
-    autocorrelation,
-    exact_sum,
-    goes_with,
-    in_same_order,
-    repetition,
-)
+from odrf.statistics import data_checks
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -283,7 +276,7 @@ def _goes_with(name: str, checked: CheckedRows, place: Integers, codes: Integers
         return False
     values = checked.column(name).iloc[place] if numbers is None else numbers[place]
     try:
-        return goes_with(pd.factorize(values)[0].astype(np.int64), codes[place])
+        return data_checks.goes_with(pd.factorize(values)[0].astype(np.int64), codes[place])
     except TypeError:  # values that are no labels
         return False
 
@@ -294,12 +287,15 @@ def _numbers_that_tell(checked: CheckedRows, place: Integers) -> list[str]:
         values = checked.numbers_in(name)
         if values is not None and np.isfinite(values[place]).all():
             known[name] = values[place]
-            if in_same_order(known[name], y):
+            if data_checks.in_same_order(known[name], y):
                 return [name]
     if not 2 <= len(known) <= MOST_SUMMED:
         return []
     summed = list(known)
-    used = [summed[j] for j in exact_sum(np.stack(list(known.values()), axis=1), y, MOST_IN_SUM)]
+    used = [
+        summed[j]
+        for j in data_checks.exact_sum(np.stack(list(known.values()), axis=1), y, MOST_IN_SUM)
+    ]
     return used if len(used) < len(checked.predictors) else []
 
 
@@ -332,7 +328,7 @@ def warn_of_rare_levels(fit: AnyFit, data: pd.DataFrame) -> None:
 MOST_PREDICTORS = 30
 
 
-def repeated_rows(fit: AnyFit, data: pd.DataFrame) -> tuple[str, Repetition] | None:
+def repeated_rows(fit: AnyFit, data: pd.DataFrame) -> tuple[str, data_checks.Repetition] | None:
     """Return the column of `data` by which the training rows are repeated measurements, or None."""
     response, y = set(fit.design.response.columns), fit.data.y
     names = [name for name in data.columns if isinstance(name, str) and name not in response]
@@ -343,7 +339,7 @@ def repeated_rows(fit: AnyFit, data: pd.DataFrame) -> tuple[str, Repetition] | N
         y = (codes == np.bincount(codes).argmax()).astype(np.float64)
     of_rows = np.zeros(len(data))
     of_rows[fit.data.complete] = y
-    repeated: list[tuple[str, Repetition]] = []
+    repeated: list[tuple[str, data_checks.Repetition]] = []
     read: tuple[Integers | None, dict[str, Floats | None]] = None, {}
     for name, rows, codes, numbered in candidate_groups(
         data, names, np.flatnonzero(fit.data.complete)
@@ -351,7 +347,7 @@ def repeated_rows(fit: AnyFit, data: pd.DataFrame) -> tuple[str, Repetition] | N
         if rows is not read[0]:
             read = rows, {each: numbers_or_labels(data[each].iloc[rows]) for each in predictors}
         others = [values for each, values in read[1].items() if each != name and values is not None]
-        of_column = repetition(codes, np.array([of_rows[rows], *others]), numbered)
+        of_column = data_checks.repetition(codes, np.array([of_rows[rows], *others]), numbered)
         if of_column is not None:
             repeated.append((name, of_column))
     return min(repeated, key=lambda each: each[1].mean, default=None)
@@ -421,7 +417,7 @@ def followed_in_time(fit: Fit, data: pd.DataFrame) -> tuple[str, float] | None:
         is_time = is_datetime64_any_dtype(column.dtype)
         # A number can be that of the row in a table that is sorted by its classes.
         if (is_time or (is_number and not is_sorted)) and _runs_through(column, rows):
-            correlation = autocorrelation(_residuals(fit))
+            correlation = data_checks.autocorrelation(_residuals(fit))
             return (str(name), correlation) if correlation > STRONG else None
     return None
 

@@ -30,15 +30,7 @@ from odrf.fits.pruning import grown_without, pruned_at
 from odrf.fits.responses import ValidationFolds, expected_response, folds_asked
 from odrf.fits.scores import explained_part
 from odrf.options.options import inner_options
-from odrf.pruning.complexity import (
-    ERROR,
-    IMPURITY,
-    WEAKEST_LINK,
-    critical_alphas,
-    nested_subtrees,
-    pruned,
-    root_errors,
-)
+from odrf.pruning import complexity
 from odrf.pruning.validation import (
     Fold,
     SubtreePath,
@@ -88,20 +80,25 @@ def imitated(
         sample_fraction="auto",
     )
     grown = grow_fit(call, design, data, request)
-    loss = ERROR if K == 1 else IMPURITY
+    loss = complexity.ERROR if K == 1 else complexity.IMPURITY
     validation = _of_copies(folds_asked(cast(Fit, fit), cv, seed, ""), copies)
     growth, folds = grown_without(grown, validation, fit.control.n_jobs, progress)
-    subtrees = nested_subtrees(grown.forest, WEAKEST_LINK, loss)
-    critical = partial(critical_alphas, rule=WEAKEST_LINK, loss=loss)
+    subtrees = complexity.nested_subtrees(grown.forest, complexity.WEAKEST_LINK, loss)
+    critical = partial(complexity.critical_alphas, rule=complexity.WEAKEST_LINK, loss=loss)
     alphas = geometric_means(subtrees.alpha)
     held = cross_validated(growth, folds, critical, alphas, copies)
     path = subtree_path(
-        subtrees, WEAKEST_LINK, loss, float(root_errors(grown.forest)[0]), held, validation.by
+        subtrees,
+        complexity.WEAKEST_LINK,
+        loss,
+        float(complexity.root_errors(grown.forest)[0]),
+        held,
+        validation.by,
     )
     row = _smallest_error(path, max_leaves)
     alpha = float(path.table["alpha"].iloc[row])
     forest = replace(grown.forest, count=_rows_in_nodes(grown.forest, fit.data.X))
-    tree = pruned_at(replace(grown, forest=forest), alpha, WEAKEST_LINK, "", path=path)
+    tree = pruned_at(replace(grown, forest=forest), alpha, complexity.WEAKEST_LINK, "", path=path)
     predicted = _held_out(fit, folds, copies, critical, float(alphas[row]), target.shape)
     return _evaluated(fit, tree, target, predicted, validation)
 
@@ -171,7 +168,7 @@ def _held_out(
     out = np.full(shape, np.nan)
     for fold in folds:
         rows = np.unique(copies[fold.rows])
-        tree = pruned(fold.tree, critical(fold.tree), alpha)
+        tree = complexity.pruned(fold.tree, critical(fold.tree), alpha)
         out[rows] = predict(tree, with_rows(fit.data.X, rows), fit.control.n_jobs)
     return out
 

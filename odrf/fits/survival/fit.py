@@ -13,15 +13,7 @@ from numpy.typing import NDArray
 from odrf.checks import checked_choice, is_number
 from odrf.design.survival_times import SurvivalTimes
 from odrf.engine.oob import OutOfBag, predict_out_of_bag
-from odrf.engine.survival.curve_numbers import (
-    hazard_at,
-    incidence_at,
-    mortality,
-    restricted_mean_at,
-    survival_at,
-    time_lost_at,
-    with_means_above,
-)
+from odrf.engine.survival import curve_numbers
 from odrf.engine.survival.curves import LeafCurves, leaf_curves, node_curves
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError, warn_user
@@ -71,7 +63,9 @@ def with_curves(fit: Fit) -> SurvivalFit:
     """Return the fit with the curves of its leaves, from the rows that each tree drew."""
     ranks = fit.data.require_times().ranks
     curves = leaf_curves(fit.forest, fit.data.X, ranks, fit.draws)
-    value = with_means_above(fit.forest, mortality(curves, ranks.n_times))
+    value = curve_numbers.with_means_above(
+        fit.forest, curve_numbers.mortality(curves, ranks.n_times)
+    )
     forest = replace(fit.forest, value=value[:, np.newaxis])
     return as_survival_fit(fit, forest=forest, curves=curves)
 
@@ -116,30 +110,30 @@ def _incidence(fit: SurvivalFit, cause: int) -> CumulativeIncidence:
 CURVE_ESTIMANDS = {
     "survival": CurveEstimand(
         "S", "survival at {time}",
-        lambda fit, time, _: survival_at(fit.curves, _rank(fit, time)),
+        lambda fit, time, _: curve_numbers.survival_at(fit.curves, _rank(fit, time)),
         lambda fit, time, _: survival_pseudo_values(_sets(fit), time),
         is_probability=True,
     ),
     "rmst": CurveEstimand(
         "RMST", "restricted mean survival time up to {time}",
-        lambda fit, time, _: restricted_mean_at(fit.curves, fit.event_times, time),
+        lambda fit, time, _: curve_numbers.restricted_mean_at(fit.curves, fit.event_times, time),
         lambda fit, time, _: restricted_mean_pseudo_values(_sets(fit), time),
         is_area=True,
     ),
     "hazard": CurveEstimand(
         "H", "cumulative hazard at {time}",
-        lambda fit, time, _: hazard_at(fit.curves, _rank(fit, time)),
+        lambda fit, time, _: curve_numbers.hazard_at(fit.curves, _rank(fit, time)),
         lambda fit, time, _: hazard_pseudo_values(_sets(fit), time),
     ),
     "incidence": CurveEstimand(
         "F", "cumulative incidence of {cause} at {time}",
-        lambda fit, time, cause: incidence_at(fit.curves, cause, _rank(fit, time)),
+        lambda fit, time, cause: curve_numbers.incidence_at(fit.curves, cause, _rank(fit, time)),
         lambda fit, time, cause: incidence_pseudo_values(_incidence(fit, cause), time),
         of_cause=True, is_probability=True,
     ),
     "lost": CurveEstimand(
         "L", "time lost by {cause} up to {time}",
-        lambda fit, time, cause: time_lost_at(fit.curves, cause, fit.event_times, time),
+        lambda fit, time, k: curve_numbers.time_lost_at(fit.curves, k, fit.event_times, time),
         lambda fit, time, cause: time_lost_pseudo_values(_incidence(fit, cause), time),
         of_cause=True, is_area=True,
     ),
@@ -191,7 +185,7 @@ def estimand_fit(fit: SurvivalFit, estimand: Any, time: Any, cause: Any = None) 
         raise InputError(
             f"time={time!r}: {name} is the same for all training rows: use an earlier time"
         )
-    value = with_means_above(fit.forest, of.of_leaves(fit, at, number or 0))
+    value = curve_numbers.with_means_above(fit.forest, of.of_leaves(fit, at, number or 0))
     known: dict[str, Any] = {each.name: getattr(fit, each.name) for each in fields(Fit)}
     of_cause = "" if named is None else f", cause={named!r}"
     known |= {
@@ -279,7 +273,7 @@ def survival_tree_of(fit: Fit) -> SurvivalFit:
         log_rank=split_statistics(*of_tree, fit.control),
         subjects=subjects_in_nodes(*of_tree),
     )
-    value = mortality(curves, ranks.n_times)[:, np.newaxis]
+    value = curve_numbers.mortality(curves, ranks.n_times)[:, np.newaxis]
     forest = replace(described, value=value)
     return as_survival_fit(fit, forest=forest, curves=curves, hazards=hazards)
 

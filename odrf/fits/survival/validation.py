@@ -21,16 +21,10 @@ from odrf.fits.fit import Fit
 from odrf.fits.missing import reading_empty_cells
 from odrf.fits.predicting import offsets_of_rows, rows_of
 from odrf.fits.responses import groups_of_rows, leaves_rows_out
+from odrf.fits.survival import hazards
 from odrf.fits.survival.boosted import BoostedSurvivalFit
 from odrf.fits.survival.curves import PredictedRows, PredictedScores, incidences, times_lost
 from odrf.fits.survival.fit import SurvivalFit, with_curves
-from odrf.fits.survival.hazards import (
-    EvaluatedEvents,
-    cause_numbers,
-    evaluated_events,
-    node_hazards,
-    split_statistics,
-)
 from odrf.pruning.complexity import LOG_RANK, Subtrees, with_split_statistics
 from odrf.pruning.event_deviance import event_losses, events_by_cause
 from odrf.pruning.validation import EvaluationRows, HeldOut, held_out
@@ -197,7 +191,7 @@ def _code(fit: SurvivalFit | BoostedSurvivalFit, cause: str | None) -> int | Non
     """Return the number of a cause from 1; None: all causes."""
     if cause is None:
         return None
-    return int(cause_numbers(cause, fit.design.response.causes)[0]) + 1
+    return int(hazards.cause_numbers(cause, fit.design.response.causes)[0]) + 1
 
 
 # By how much survival is predicted worse out of bag when a predictor is permuted among the rows.
@@ -337,16 +331,16 @@ def evaluated_by_deviance(fit: Fit, loss: str) -> EvaluationRows | None:
     data, times = fit.data, fit.data.times
     if times is None:
         return None
-    evaluated = evaluated_events(times, data.weights, fit.control)
+    evaluated = hazards.evaluated_events(times, data.weights, fit.control)
 
     def described(tree: Forest, rows: Mask, stream: NDArray[np.uint64]) -> Forest:
         weights = np.where(rows, data.weights, 0.0)
         draws = Draws(weights, fit.samplings[:1], stream, 1, data.codes)
-        by_deviance = node_hazards(tree, data, draws, evaluated)[1]
+        by_deviance = hazards.node_hazards(tree, data, draws, evaluated)[1]
         if loss != LOG_RANK:
             return by_deviance
         more = data.weights.sum() / weights.sum()
-        statistics = split_statistics(tree, data, draws, fit.control)
+        statistics = hazards.split_statistics(tree, data, draws, fit.control)
         return with_split_statistics(by_deviance, more * statistics)
 
     return EvaluationRows(described, _responses(evaluated, times), data.weights, event_losses)
@@ -365,14 +359,14 @@ def deviances_of_new_rows(fit: SurvivalFit, subtrees: Subtrees, rows: pd.DataFra
         )
     rated = replace(fit, forest=replace(fit.forest, value=fit.hazards.by_cause))
     reading, X = reading_empty_cells(rated, X)
-    y = _responses(evaluated_events(fit.times, fit.data.weights, fit.control), times)
+    y = _responses(hazards.evaluated_events(fit.times, fit.data.weights, fit.control), times)
     return held_out(
         reading.forest, subtrees.critical, subtrees.alpha, X, y, np.ones(len(y)),
         groups_of_rows(fit, rows, complete), event_losses,
     )  # fmt: skip
 
 
-def _responses(evaluated: EvaluatedEvents, times: SurvivalTimes) -> Floats:
+def _responses(evaluated: hazards.EvaluatedEvents, times: SurvivalTimes) -> Floats:
     """Return events of each cause that counts and exposure (m, C + 1), by the training rows."""
     counted = evaluated.counted(times)
     occurred = events_by_cause(counted.event, len(counted.causes))

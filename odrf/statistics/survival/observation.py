@@ -12,14 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.errors import InputError
-from odrf.statistics.survival.curves import (
-    RiskSets,
-    censoring_risk_sets,
-    inverse_or_zero,
-    product_limit,
-    risk_sets,
-    sums_at,
-)
+from odrf.statistics.survival import curves
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -50,7 +43,7 @@ class CensoringCurve:
     (R + 1,) are 1, and G from each of the distinct times of censoring on.
     """
 
-    sets: RiskSets
+    sets: curves.RiskSets
     values: Floats
 
     def passed(self, at: Floats) -> Integers:
@@ -93,7 +86,7 @@ class LateEntryCurve:
     and from it on; `entered`, `left` (n,) are places in these.
     """
 
-    sets: RiskSets
+    sets: curves.RiskSets
     moments: Floats
     present: Floats
     values: Floats
@@ -120,7 +113,9 @@ class LateEntryCurve:
         summed = np.concatenate([[0.0], np.cumsum(of_present)])
         # S falls at the event times before; so much of the sum is read after each of them
         R = len(self.sets.times)
-        beyond = np.cumsum(sums_at(self.before, total.astype(np.float64), R + 1)[::-1])[::-1][1:]
+        beyond = np.cumsum(curves.sums_at(self.before, total.astype(np.float64), R + 1)[::-1])[
+            ::-1
+        ][1:]
         of_survival = self.sets.martingale_sums(beyond * self.sets.per_survivor)
         of_rows = summed[self.left] - summed[self.entered]
         return weights * (of_rows + of_survival - parts.sum() / weights.sum())
@@ -130,8 +125,8 @@ def censoring_curve(
     time: Floats, event: NDArray, weights: Floats | None = None, start: Floats | None = None
 ) -> CensoringCurve:
     """Estimate the probability not to be censored yet; arguments as for `risk_sets`."""
-    sets = censoring_risk_sets(time, event, weights, start)
-    return CensoringCurve(sets, product_limit(sets).curve.all_values)
+    sets = curves.censoring_risk_sets(time, event, weights, start)
+    return CensoringCurve(sets, curves.product_limit(sets).curve.all_values)
 
 
 def observation_curve(
@@ -140,7 +135,7 @@ def observation_curve(
     """Estimate the probability to be observed: with late entry it is a `LateEntryCurve`."""
     if start is None:
         return censoring_curve(time, event, weights)
-    sets = risk_sets(time, event, weights, start)
+    sets = curves.risk_sets(time, event, weights, start)
     counted = sets.weights > 0
     moments = np.unique(np.concatenate([time[counted], start[counted]]))
     size = 2 * len(moments) + 1
@@ -152,7 +147,7 @@ def observation_curve(
     # at a moment its own events have not happened yet
     before[::2] = np.searchsorted(sets.times, moments, side="left")
     before = np.insert(before, 0, 0)
-    survival = product_limit(sets).curve.all_values[before]
+    survival = curves.product_limit(sets).curve.all_values[before]
     alive = survival > 0
     values = present / np.where(alive, survival, 1.0) / sets.weights.sum()
     return LateEntryCurve(
@@ -164,7 +159,7 @@ def _present(weights: Floats, entered: Integers, left: Integers, size: int) -> F
     """Return the weight of rows that are present at each of so many places; 0 without rows."""
 
     def counts(parts: Floats) -> Floats:
-        change = sums_at(entered, parts, size + 1) - sums_at(left, parts, size + 1)
+        change = curves.sums_at(entered, parts, size + 1) - curves.sums_at(left, parts, size + 1)
         return np.cumsum(change)[:size]
 
     rows = counts((weights > 0).astype(np.float64))
@@ -232,7 +227,7 @@ def weighted_states(
     K = observation_curve(time, event, weights, start) if observed is None else observed
     weights = np.ones(len(time)) if weights is None else weights
     passed = K.passed(time)
-    of_event = np.where(event > 0, weights * inverse_or_zero(K.values[passed]), 0.0)
+    of_event = np.where(event > 0, weights * curves.inverse_or_zero(K.values[passed]), 0.0)
     return WeightedStates(time, weights, of_event, passed, K, start, observed is not None)
 
 

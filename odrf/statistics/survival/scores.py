@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from odrf.checks import is_number
 from odrf.engine.running import one_thread
 from odrf.errors import InputError
+from odrf.statistics.survival import observation, pseudo_values
 from odrf.statistics.survival.calibration import groups_of_equal_weight
 from odrf.statistics.survival.curves import (
     CumulativeIncidence,
@@ -23,19 +24,6 @@ from odrf.statistics.survival.curves import (
     number_at_risk,
 )
 from odrf.statistics.survival.discrimination import concordance_of_cause, harrells_c, unos_c
-from odrf.statistics.survival.observation import (
-    ObservationCurve,
-    WeightedStates,
-    ascending_times,
-    weighted_states,
-    weights_at,
-)
-from odrf.statistics.survival.pseudo_values import (
-    RowwiseEstimate,
-    RowwiseReduction,
-    RowwiseShare,
-    share_of_estimates,
-)
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -149,7 +137,7 @@ class BrierScores(NamedTuple):
     at: Floats
     score: Floats
     std_error: Floats
-    integrated: RowwiseShare
+    integrated: pseudo_values.RowwiseShare
 
 
 @one_thread()
@@ -160,7 +148,7 @@ def brier_scores(
     at: Floats,
     cause: int | None = None,
     weights: Floats | None = None,
-    observed: ObservationCurve | None = None,
+    observed: observation.ObservationCurve | None = None,
     start: Floats | None = None,
 ) -> BrierScores:
     """Estimate the mean squared difference between an event by each time and its predicted risk.
@@ -170,8 +158,8 @@ def brier_scores(
     Schumacher 1999, Statistics in Medicine 18, 2529-2545, equation 5; with late entry see
     `LateEntryCurve`).
     """
-    at = ascending_times(at)
-    states = weighted_states(time, event, weights, observed, start)
+    at = observation.ascending_times(at)
+    states = observation.weighted_states(time, event, weights, observed, start)
     of_cause = (event > 0) if cause is None else (event == cause)
     shares = _trapezoidal_shares(at)
     score, error = np.empty((2, len(at)))
@@ -180,24 +168,26 @@ def brier_scores(
         of_time = _score_at(states, of_cause, risk[:, m], float(t))
         score[m], error[m] = of_time.estimate, of_time.std_error
         integrated += shares[m] * of_time.influence
-    mean = RowwiseShare(float(shares @ score), integrated)
+    mean = pseudo_values.RowwiseShare(float(shares @ score), integrated)
     return BrierScores(at, score, error, mean)
 
 
-def explained_share(model: BrierScores, reference: BrierScores) -> RowwiseReduction:
+def explained_share(model: BrierScores, reference: BrierScores) -> pseudo_values.RowwiseReduction:
     """Return 1 minus the integrated Brier score of a model over that of a reference."""
-    share = share_of_estimates(model.integrated, reference.integrated)
-    return RowwiseReduction(1 - share.estimate, -share.influence)
+    share = pseudo_values.share_of_estimates(model.integrated, reference.integrated)
+    return pseudo_values.RowwiseReduction(1 - share.estimate, -share.influence)
 
 
-def _score_at(states: WeightedStates, of_cause: Mask, risk: Floats, t: float) -> RowwiseShare:
+def _score_at(
+    states: observation.WeightedStates, of_cause: Mask, risk: Floats, t: float
+) -> pseudo_values.RowwiseShare:
     """Return the Brier score at a time of risks (n,) or (1,)."""
     now, share = states.at(t), states.weights / states.weights.sum()
     if not now.reached:
-        return RowwiseShare(float("nan"), np.full(len(share), np.nan))
+        return pseudo_values.RowwiseShare(float("nan"), np.full(len(share), np.nan))
     parts = now.weight / states.weights.sum() * (risk - (now.past & of_cause)) ** 2
     score = float(parts.sum())
-    return RowwiseShare(score, parts - score * share + states.influence(now, parts))
+    return pseudo_values.RowwiseShare(score, parts - score * share + states.influence(now, parts))
 
 
 def _trapezoidal_shares(at: Floats) -> Floats:
@@ -215,7 +205,7 @@ HARRELL, UNO, INTEGRATED, EXPLAINED = "harrell_c", "uno_c", "integrated_brier", 
 
 def scores_of_curves(
     rows: EvaluatedTimes, risk: Floats, survival: Curves, reference: StepCurve, until: float
-) -> dict[str, RowwiseEstimate]:
+) -> dict[str, pseudo_values.RowwiseEstimate]:
     """Return Harrell's C (not of one cause), Uno's C, integrated Brier score, explained share.
 
     The higher `risk` (n,), the earlier the event. `survival` is (n, m) at ascending times (m,),
@@ -228,7 +218,9 @@ def scores_of_curves(
     return scores | {INTEGRATED: model.integrated, EXPLAINED: explained_share(model, known)}
 
 
-def concordances(rows: EvaluatedTimes, risk: Floats, until: float) -> dict[str, RowwiseEstimate]:
+def concordances(
+    rows: EvaluatedTimes, risk: Floats, until: float
+) -> dict[str, pseudo_values.RowwiseEstimate]:
     """Return Harrell's C, unless of one cause, and Uno's; arguments as for all scores."""
     # an event at the last time counts, too
     lives, tau = (rows.time, rows.event, risk), float(np.nextafter(until, np.inf))
@@ -284,7 +276,7 @@ class RiskGroup(NamedTuple):
         weights = lives.weights
         if lives.start is not None and lives.happened.any():
             last = lives.last_time()
-            weights = weights_at(lives.time, lives.event, weights, lives.start, last)
+            weights = observation.weights_at(lives.time, lives.event, weights, lives.start, last)
         return np.average(curves[self.rows], axis=0, weights=weights)
 
 
