@@ -52,10 +52,7 @@ class BlockSource(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ChunkBlocks:
-    """The blocks of chunks that this process reads, one after the other.
-
-    Rows of weight 0 in the column `weights` are not read: trees draw rows by their numbers.
-    """
+    """The blocks of chunks that this process reads, without rows of weight 0 in `weights`."""
 
     chunks: Chunks
     weights: str | None = None
@@ -77,10 +74,7 @@ class ChunkBlocks:
         given: Given,
         columns: Sequence[str],
     ) -> Iterator[Result]:
-        """Yield ``function(given, block)`` for all blocks; see `BlockSource`.
-
-        Raises `InputError` if the chunks give other rows than in the first pass over these columns.
-        """
+        """Yield ``function(given, block)`` for all blocks: those of the first pass."""
         read = _of_one_kind(self.chunks.named_frames(columns))
         frames = (rows_of_weight(each, self.weights) for each in read)
         known, sums = self._sums.get(tuple(columns)), []
@@ -106,10 +100,9 @@ def rows_of_weight(frame: pd.DataFrame, weights: str | None) -> pd.DataFrame:
 def in_blocks_of_rows(
     frames: Iterable[pd.DataFrame], size: int, begin: int = 0
 ) -> Iterator[pd.DataFrame]:
-    """Yield the rows of all frames, of which the first is number `begin`, in blocks of `size`.
+    """Yield the rows of all frames in blocks of `size`, the last smaller, labelled from `begin` on.
 
-    The last block may be smaller.  What is computed block by block is then the same for any chunks.
-    The row labels are the numbers of the rows.
+    What is computed block by block is then the same for any chunks.
     """
     parts: list[pd.DataFrame] = []
     held = 0
@@ -130,8 +123,7 @@ def in_blocks_of_rows(
 def require_alike(parts: Sequence[pd.DataFrame]) -> None:
     """Raise `InputError` if a column has numbers in some parts and text in others, or other levels.
 
-    Pieces of a csv file have both, whose types pandas guesses for each piece.  Levels matter if
-    they are ordered.
+    pandas guesses types for each piece of a csv file.  Levels matter if they are ordered.
     """
     for one, other in pairwise(parts):
         for name in other.columns[(one.dtypes != other.dtypes).to_numpy()]:
@@ -203,9 +195,8 @@ def rows_in_memory(
     """Return rows in chunks as one data frame, labelled by their numbers, and how many there are.
 
     The frame has all rows if they take at most half of the memory that the chunks allow, or an
-    eighth of what is free; otherwise a random sample of a half of them, a quarter, … that takes no
-    more.  A hash of `seed` and the number of a row decides about it, so that the sample does not
-    depend on how the rows are cut into chunks.
+    eighth of what is free; else a random sample of a half of them, a quarter, …, drawn by a hash of
+    `seed` and the number of a row, so that it does not depend on the chunks.
     """
     budget = source.memory / 2 if source.memory else SHARE * available_memory()
     draw, n = HashedDraw(draw_keys(seed, 0, 1), 1.0), 0

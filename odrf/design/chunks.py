@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -14,70 +14,23 @@ import pandas as pd
 from numpy.typing import NDArray
 from patsy import EvalEnvironment
 
-from odrf.checks import checked_choice
 from odrf.design.blocks import BlockSource, rows_have_changed
 from odrf.design.column_profile import ColumnProfile, ProfileReader, evaluations_of
-from odrf.design.columns import learn_schema, listed
-from odrf.design.design import Design
-from odrf.design.encoding import UNSEEN
-from odrf.design.formula import read_formula
-from odrf.design.missing import MISSING, Missing, find_missing
-from odrf.design.predictors import unranked_predictors
+from odrf.design.columns import listed
+from odrf.design.design import Design, UsedColumns, learn_design, read_terms
+from odrf.design.missing import MISSING, find_missing
 from odrf.design.ranks import OwnRanks, ranked_alone
-from odrf.design.response import BALANCED, KINDS, class_factors, read_response, require_variation
+from odrf.design.response import class_factors, is_balanced
 from odrf.design.scaling import Levels
-from odrf.design.variables import grid_of, training_values
+from odrf.design.variables import grid_of
 from odrf.design.weights import check_weights, raw_weights, unit_of
 from odrf.engine.chunks import RowBlock
 from odrf.engine.factors import stored
 from odrf.errors import InputError, nearest, warn_user
 from odrf.public.progress import progress_bar
 
-# ------------------------------------------------------------------------------------------------
-# Rows in chunks with their design: walked again and again, as arrays, block by block.
-# ------------------------------------------------------------------------------------------------
-
 Given = TypeVar("Given")
 Result = TypeVar("Result")
-
-
-class UsedRows(NamedTuple):
-    """Which columns and rows of the chunks are used.
-
-    `weights` is the name of the column of case weights, `missing` the treatment of missing values
-    of predictors.
-    """
-
-    columns: tuple[str, ...]
-    response: tuple[str, ...]
-    predictors: tuple[str, ...]
-    weights: str | None
-    missing: str
-
-    def left_out(self, block: pd.DataFrame) -> Missing:
-        """Return the missing values for which rows of a block are left out.
-
-        Raises `InputError` if `missing` is "raise" and rows with a response have missing values.
-        """
-        required = [*self.response, *([] if self.weights is None else [self.weights])]
-        missing_values = find_missing(block, list(dict.fromkeys(required)))
-        if self.missing == "raise":
-            rows = find_missing(block, self.response).complete_rows(block)
-            find_missing(rows, list(dict.fromkeys([*self.predictors, *required]))).require_none()
-        elif self.missing == "drop":
-            missing_values = find_missing(block, list(dict.fromkeys([*self.predictors, *required])))
-        return missing_values
-
-    def weights_of(self, frame: pd.DataFrame) -> NDArray[np.float64]:
-        """Return the case weights (m,) as they are in the column; 1 without one."""
-        return raw_weights(self.weights, frame)
-
-
-class Responses(NamedTuple):
-    """Responses y (m,) of a block, and case weights (m,)."""
-
-    y: NDArray[np.float64]
-    weights: NDArray[np.float64]
 
 
 class BlockChecksum(NamedTuple):
@@ -91,12 +44,11 @@ class BlockChecksum(NamedTuple):
 class BlockReader(NamedTuple):
     """Makes arrays of the rows of a block.  It can be pickled.
 
-    The case weights are divided by `unit` (see `odrf.design.weights.unit_of`), and those of each
-    class are multiplied by `factors` (K,).
+    Case weights are divided by `unit`, and those of each class multiplied by `factors` (K,).
     """
 
     design: Design
-    used: UsedRows
+    used: UsedColumns
     unit: float
     factors: NDArray[np.float64] | None
 
@@ -104,13 +56,13 @@ class BlockReader(NamedTuple):
         """Return the rows that are used."""
         return self.used.left_out(block).complete_rows(block)
 
-    def responses(self, frame: pd.DataFrame) -> Responses:
-        """Return responses and weights of rows that are used."""
+    def responses(self, frame: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return responses (m,) and case weights (m,) of rows that are used."""
         y = self.design.response.numbers(frame)
-        weights = self.used.weights_of(frame) / self.unit
+        weights = raw_weights(self.design.weights, frame) / self.unit
         if self.factors is not None:
             weights = weights * self.factors[y.astype(np.int64)]
-        return Responses(y, weights)
+        return y, weights
 
     def rows(self, block: pd.DataFrame) -> RowBlock | None:
         """Return the rows that are used as arrays; None if no row is used."""
@@ -156,10 +108,7 @@ class StreamedRows:
         return self.source.over_blocks(what, function, given, self.reader.used.columns)
 
     def blocks(self) -> Iterator[RowBlock]:
-        """Yield the rows as arrays, block by block.
-
-        Raises `InputError` if the chunks give other rows than in the pass before.
-        """
+        """Yield the rows as arrays, block by block; they must be those of the pass before."""
         seen = 0
         for block in self.over_blocks("read rows", BlockReader.rows, self.reader):
             if block is not None:
@@ -169,11 +118,7 @@ class StreamedRows:
         self.require_all(seen)
 
     def require_same(self, block: BlockChecksum) -> None:
-        """Raise `InputError` unless a block has the checksum that it had in the pass before.
-
-        If a query gave its rows in another order, rows that a tree has drawn would count as out of
-        bag.
-        """
+        """Require the block of the pass before: drawn rows would count as out of bag."""
         if self._sums.setdefault(block.first, block.checksum) != block.checksum:
             raise rows_have_changed()
 
@@ -190,30 +135,65 @@ def checked_sum(block: RowBlock) -> BlockChecksum:
     return BlockChecksum(int(block.numbers[0]), len(block.y), checksum)
 
 
-# ------------------------------------------------------------------------------------------------
-# The design of rows in chunks, and what is known of the rows when it has been learned.
-# ------------------------------------------------------------------------------------------------
-
 CLASSES = "classification"
 COUNTED = "row of positive weight"
 # So many rows are kept as they are, for checks of the data.
 FIRST_ROWS = 2000
 
 
-class _Seeing(NamedTuple):
-    """The arguments of the first pass."""
+class _FirstPass(NamedTuple):
+    """What the first pass does with a block."""
 
-    used: UsedRows
+    used: UsedColumns
     profile_reader: ProfileReader
 
+    def known_of(self, block: pd.DataFrame) -> _Known:
+        """Count the rows of a block, and keep their column profile."""
+        left_out = self.used.left_out(block)
+        frame = left_out.complete_rows(block)
+        first = block if block.index[0] == 0 else None
+        missing = Counter(left_out.counts)
+        if len(frame) == 0:
+            return _Known(None, 0, 0, left_out.n_incomplete, 0.0, missing, Counter(), first)
+        weights = raw_weights(self.profile_reader.weights, frame)
+        # that all weights are 0 is no matter in one block
+        name = f"weights of rows {block.index[0]} to {block.index[-1]}"
+        check_weights(np.append(weights, 1.0), name)
+        return _Known(
+            profile=self.profile_reader.profile(frame),
+            n=len(frame),
+            n_positive=int((weights > 0).sum()),
+            dropped=left_out.n_incomplete,
+            largest_weight=float(weights.max()),
+            missing=missing,
+            empty=Counter(find_missing(frame, self.used.predictors).counts),
+            first=first,
+        )
 
-class _Seen(NamedTuple):
-    """What the first pass has learned from some rows.
+    def joined(self, one: _Known, other: _Known) -> _Known:
+        """Return what is known of both; the rows of `other` come later."""
+        if one.profile is None or other.profile is None:
+            profile = one.profile or other.profile
+        else:
+            profile = self.profile_reader.joined(one.profile, other.profile)
+        return _Known(
+            profile,
+            one.n + other.n,
+            one.n_positive + other.n_positive,
+            one.dropped + other.dropped,
+            max(one.largest_weight, other.largest_weight),
+            one.missing + other.missing,
+            one.empty + other.empty,
+            one.first,
+        )
 
-    `profile` is their column profile, None if no row is used.  `n`, `n_positive` and `dropped`
-    count the rows used, those of positive weight, and those left out.  `missing` counts the missing
-    values of rows left out, `empty` those of predictors in rows that are used.  `first` is the
-    block that begins with the first row, if it was read.
+
+class _Known(NamedTuple):
+    """What is known of some rows after the first pass.
+
+    `profile` is None if no row is used.  `n`, `n_positive` and `dropped` count the rows used, those
+    of positive weight, and those left out; `missing` the missing values of rows left out, `empty`
+    those of predictors in rows that are used.  `first`: the block with the first row, if read.
     """
 
     profile: ColumnProfile | None
@@ -240,15 +220,10 @@ def learn_streamed_design(
 ) -> StreamedRows:
     """Learn the design of rows in chunks; return it with the rows, which can be read again.
 
-    It is the design that `odrf.design.design.build_design` learns from the same rows in one data
-    frame, with the same arguments, but no column is replaced by its ranks, which need all values at
-    once: a warning names such columns.  `missing` is not "median", and `weights` is the name of a
-    column.  Raises `InputError` as `build_design` does, and if a term needs all rows at once or the
-    chunks have different columns.
+    It is the design of `odrf.design.design.build_design` of the same rows, but no column is
+    replaced by its ranks, which need all values at once: a warning names such columns.  Raises
+    `InputError` as that, and if a term needs all rows at once or chunks have different columns.
     """
-    checked_choice("kind", kind, KINDS)
-    checked_choice("missing", missing, [choice for choice in MISSING if choice != "surrogate"])
-    checked_choice("unseen", unseen, UNSEEN)
     if missing == "median":
         raise InputError(
             'missing="median" needs all values of a column at once, which rows in chunks do not '
@@ -259,122 +234,57 @@ def learn_streamed_design(
         raise InputError(
             f"weights={weights!r} is not a column of the data{nearest(weights, names)}"
         )
+    choices = [choice for choice in MISSING if choice != "surrogate"]
     aside = [] if weights is None else [weights]
-    terms = read_formula(formula, names, env, aside)
-    needed = {*terms.columns, *terms.response.columns, *aside}
-    columns = tuple(name for name in names if name in needed)
-    used = UsedRows(columns, tuple(terms.response.columns), tuple(terms.columns), weights, missing)
-    profile_reader = ProfileReader(terms, evaluations_of(terms, env), weights, kind == CLASSES)
-    seen = _seen(source, _Seeing(used, profile_reader), columns, progress)
-    if seen is None or seen.profile is None or seen.n < 2:
+    terms, used = read_terms(
+        formula, names, env, aside, kind=kind, missing=missing, unseen=unseen, known=choices
+    )
+    reader = ProfileReader(terms, evaluations_of(terms, env), weights, kind == CLASSES)
+    known = _known(source, _FirstPass(used, reader), progress)
+    if known is None or known.profile is None or known.n < 2:
         counted = "" if weights is None else " and a weight above 0"
         raise InputError(
-            f"data has {0 if seen is None else seen.n} rows with response and predictors as "
+            f"data has {0 if known is None else known.n} rows with response and predictors as "
             f"missing={missing!r} needs them{counted}: at least 2 are needed"
         )
-    assert seen.first is not None
-    profile_reader.require_shared_levels(seen.profile)
+    assert known.first is not None
+    reader.require_shared_levels(known.profile)
+    # each row twice: text of which every row here has a level of its own is not refused for it
+    frame = pd.concat([known.profile.rows] * 2, ignore_index=True)
+    empty = {name: len(frame) if count == known.n else 1 for name, count in known.empty.items()}
+    largest, unit = np.array([known.largest_weight]), 1.0
     if weights is not None:
-        check_weights(np.array([seen.largest_weight]))
-    design, span = _design(formula, profile_reader, seen.profile, seen, kind, env)
-    grid = grid_of(seen.first)
-    design = replace(design, missing=missing, unseen=unseen, weights=weights, grid=grid)
-    _warn_of_ties(design, seen.first)
-    unit = unit_of(np.array([seen.largest_weight])) if weights is not None else 1.0
+        check_weights(largest)
+        unit = unit_of(largest)
+    learned = learn_design(
+        formula, terms, frame, empty, env, kind=kind, missing=missing, unseen=unseen,
+        weights=weights, grid=grid_of(known.first),
+        rows="row" if weights is None else COUNTED, all_rows=False,
+    )  # fmt: skip
+    _warn_of_ties(learned.design, known.first)
     rows = StreamedRows(
-        source, BlockReader(design, used, unit, None), seen.n, seen.n_positive, seen.dropped,
-        dict(seen.missing.most_common()), dict(seen.empty.most_common()), span,
-        seen.largest_weight / unit, seen.first.head(FIRST_ROWS).copy(),
+        source, BlockReader(learned.design, used, unit, None), known.n, known.n_positive,
+        known.dropped, dict(known.missing.most_common()), dict(known.empty.most_common()),
+        (float(learned.y.min()), float(learned.y.max())), known.largest_weight / unit,
+        known.first.head(FIRST_ROWS).copy(),
     )  # fmt: skip
     rows = replace(rows, reader=rows.reader._replace(design=_with_means(rows)))
-    factors = _factors(class_weights, rows)
-    if factors is None:
+    if class_weights is None:
         return rows
+    factors = _factors(class_weights, rows)
     heaviest = rows.heaviest * float(factors.max())
     return replace(rows, reader=rows.reader._replace(factors=factors), heaviest=heaviest)
 
 
-def _seen(
-    source: BlockSource, seeing: _Seeing, columns: Sequence[str], progress: bool
-) -> _Seen | None:
-    """Return what the first pass has learned from all rows; None without any."""
-    total: _Seen | None = None
-    parts = source.over_blocks("see rows", _see, seeing, columns)
+def _known(source: BlockSource, first_pass: _FirstPass, progress: bool) -> _Known | None:
+    """Return what is known of all rows after the first pass; None without any."""
+    total: _Known | None = None
+    columns = first_pass.used.columns
+    parts = source.over_blocks("see rows", _FirstPass.known_of, first_pass, columns)
     with progress_bar(parts, unit="block", progress=progress) as bar:
-        for seen in bar:
-            total = seen if total is None else _added(seeing.profile_reader, total, seen)
+        for known in bar:
+            total = known if total is None else first_pass.joined(total, known)
     return total
-
-
-def _see(given: _Seeing, block: pd.DataFrame) -> _Seen:
-    """Count the rows of a block, and keep their column profile."""
-    used = given.used
-    left_out = used.left_out(block)
-    frame = left_out.complete_rows(block)
-    first = block if block.index[0] == 0 else None
-    missing = Counter(left_out.counts)
-    if len(frame) == 0:
-        return _Seen(None, 0, 0, left_out.n_incomplete, 0.0, missing, Counter(), first)
-    weights = used.weights_of(frame)
-    first_row, last_row = block.index[0], block.index[-1]
-    # that all weights are 0 is no matter in one block
-    check_weights(np.append(weights, 1.0), f"weights of rows {first_row} to {last_row}")
-    return _Seen(
-        profile=given.profile_reader.profile(frame),
-        n=len(frame),
-        n_positive=int((weights > 0).sum()),
-        dropped=left_out.n_incomplete,
-        largest_weight=float(weights.max()),
-        missing=missing,
-        empty=Counter(find_missing(frame, used.predictors).counts),
-        first=first,
-    )
-
-
-def _added(profile_reader: ProfileReader, one: _Seen, other: _Seen) -> _Seen:
-    """Return what was learned from both; the rows of `other` come later."""
-    if one.profile is None or other.profile is None:
-        profile = one.profile or other.profile
-    else:
-        profile = profile_reader.joined(one.profile, other.profile)
-    return _Seen(
-        profile=profile,
-        n=one.n + other.n,
-        n_positive=one.n_positive + other.n_positive,
-        dropped=one.dropped + other.dropped,
-        largest_weight=max(one.largest_weight, other.largest_weight),
-        missing=one.missing + other.missing,
-        empty=one.empty + other.empty,
-        first=one.first,
-    )
-
-
-def _design(
-    formula: str,
-    profile_reader: ProfileReader,
-    profile: ColumnProfile,
-    seen: _Seen,
-    kind: str,
-    env: EvalEnvironment,
-) -> tuple[Design, tuple[float, float]]:
-    """Return the design of the rows of the profile, and the extremes of the response.
-
-    The means of columns with missing cells are those of these rows.
-    """
-    terms = profile_reader.formula
-    # Each row twice: text of which every row here has a level of its own is not refused for it.
-    frame = pd.concat([profile.rows, profile.rows], ignore_index=True)
-    evaluation, values = training_values(terms.response, frame, env)
-    response, y = read_response(values, kind, "row" if profile_reader.weights is None else COUNTED)
-    require_variation(response.name, y)
-    response = replace(response, columns=tuple(terms.response.columns), evaluation=evaluation)
-    everywhere = {name for name, count in seen.empty.items() if count == seen.n}
-    empty = {name: len(frame) if name in everywhere else 1 for name in seen.empty}
-    recipe = unranked_predictors(terms.terms, frame, empty, env)
-    scaling, _ = recipe.columns_on(frame).learned(recipe.columns)
-    schema = learn_schema(frame, terms.columns)
-    span = float(y.min()), float(y.max())
-    return Design(formula, response, recipe, schema, scaling, "split"), span
 
 
 def _warn_of_ties(design: Design, first: pd.DataFrame) -> None:
@@ -427,13 +337,11 @@ def _column_sums(
     return counts, sums
 
 
-def _factors(class_weights: Any, rows: StreamedRows) -> NDArray[np.float64] | None:
+def _factors(class_weights: Any, rows: StreamedRows) -> NDArray[np.float64]:
     """Return the factor of each class (K,); those of balanced classes take one more pass."""
     response = rows.design.response
-    if response.classes is None or class_weights is None:
-        return class_factors(class_weights, response, np.empty(0), np.empty(0))
     totals = np.ones(response.n_classes)
-    if isinstance(class_weights, str) and class_weights == BALANCED:
+    if response.classes is not None and is_balanced(class_weights):
         totals = np.zeros(response.n_classes)
         for of_block in rows.over_blocks("sum classes", _class_sums, rows.reader):
             totals += of_block

@@ -1,9 +1,8 @@
 """The few rows of a table that tell all that a design has to know of it.
 
-A design needs the levels of factors, the smallest and the largest value of each column, and which
-columns have missing cells.  So it is enough to know, of each term of the formula, one row with each
-level or combination of levels, and for each of these the rows with the smallest and the largest
-number; and of each column one row in which it is empty.
+These are, of each term of the formula, one row with each level or combination of levels, and for
+each of these the rows with the smallest and the largest number; and of each column one row in which
+it is empty.
 """
 
 from __future__ import annotations
@@ -43,10 +42,9 @@ MOST = 1_000_000
 
 
 class ColumnProfile(NamedTuple):
-    """A column profile: the few rows that the design of all rows can be learned from.
+    """The few of `n` rows that their design can be learned from, in the order of their numbers.
 
-    `rows` are in the order of their numbers.  They are kept of `n` rows; `empty` (columns,) counts
-    the missing values among these in each column of the formula.
+    `empty` (columns,) counts the missing values among the n rows in each column of the formula.
     """
 
     rows: pd.DataFrame
@@ -55,10 +53,7 @@ class ColumnProfile(NamedTuple):
 
 
 def evaluations_of(formula: Formula, env: EvalEnvironment) -> dict[Atom, Evaluation]:
-    """Return how the expressions of a formula are evaluated, with the functions of `env`.
-
-    Raises `InputError` if an expression learns from all rows at once.
-    """
+    """Return how the expressions of a formula are evaluated; none may learn from all rows."""
     atoms = dict.fromkeys(atom for term in (*formula.terms, (formula.response,)) for atom in term)
     evaluations: dict[Atom, Evaluation] = {
         atom: Evaluation.unlearned(atom, env) for atom in atoms if not isinstance(atom, Column)
@@ -77,8 +72,7 @@ def evaluations_of(formula: Formula, env: EvalEnvironment) -> dict[Atom, Evaluat
 class ProfileReader:
     """Makes column profiles of blocks of rows, and joins them.  It can be pickled.
 
-    `evaluations` is what `evaluations_of` returns, `weights` the name of the column of case
-    weights.  With `classes`, numbers are classes if they are the response.
+    With `classes`, numbers are classes if they are the response.
     """
 
     formula: Formula
@@ -87,11 +81,7 @@ class ProfileReader:
     classes: bool = False
 
     def profile(self, block: pd.DataFrame) -> ColumnProfile:
-        """Return the column profile of rows whose responses and weights are not missing.
-
-        Raises `InputError` if a term cannot be computed row by row, or a column holds neither
-        numbers nor labels.
-        """
+        """Return the profile of rows with responses and weights; terms are computed row by row."""
         for evaluation in self.evaluations.values():
             known = block.iloc[rows_known(block, list(evaluation.expression.columns))]
             _require_row_by_row(evaluation, known)
@@ -215,13 +205,8 @@ def _require_row_by_row(evaluation: Evaluation, frame: pd.DataFrame) -> None:
         )
 
 
-def _labels_and_numbers(
-    values: Values,
-) -> tuple[NDArray[np.int64], NDArray | None]:
-    """Return codes of labels (m,), 0 for numbers, and the columns of numbers (k, m), if any.
-
-    Numbers of dates and durations are whole.
-    """
+def _labels_and_numbers(values: Values) -> tuple[NDArray[np.int64], NDArray | None]:
+    """Return codes of labels (m,), 0 for numbers, and columns of numbers (k, m), if any."""
     data = values.data
     if isinstance(data, pd.DataFrame):
         return np.zeros(len(data), np.int64), data.to_numpy(dtype=np.float64).T

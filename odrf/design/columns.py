@@ -25,10 +25,6 @@ from odrf.design.functions import Censored
 from odrf.errors import InputError, nearest, no_frame, warn_user
 from odrf.public.frames import types_of_columns
 
-# ------------------------------------------------------------------------------------------------
-# Short lists for error messages: the first few of many items.
-# ------------------------------------------------------------------------------------------------
-
 
 def listed(items: Iterable[object], most: int = 5) -> str:
     """Return the first `most` of `items`, with the number of those left out.
@@ -54,10 +50,6 @@ def rows_listed(rows: NDArray[np.bool_], index: pd.Index) -> str:
     count = int(rows.sum())
     return f"{count} row{'s' * (count != 1)} (index {listed(index[rows].tolist(), 3)})"
 
-
-# ------------------------------------------------------------------------------------------------
-# What a column holds, and its scale of measurement.
-# ------------------------------------------------------------------------------------------------
 
 Measurement = Literal["numeric", "logical", "nominal", "ordinal"]
 
@@ -103,10 +95,7 @@ _ADVICE = {
 
 
 def contents(values: pd.Series) -> str:
-    """Return what `values` hold, in words such as "numbers", "text", "dates", "mixed values".
-
-    A category column holds what its categories are.
-    """
+    """Return what values, or their categories, hold: "numbers", "text", "dates", "mixed values"."""
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         # Categories of any other kind, such as the intervals of pd.cut, serve as labels.
@@ -133,11 +122,7 @@ def _in_cells(values: pd.Series) -> str:
 
 
 def measurement(values: pd.Series, name: str) -> Measurement:
-    """Return the scale on which `values` are measured.
-
-    "nominal" are text and categories, "ordinal" ordered categories.  Raises `InputError`, which
-    calls the values `name`, for dates, complex numbers and mixed types.
-    """
+    """Return the scale of values, which errors call `name`: not of dates, complex or mixed ones."""
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return "ordinal" if dtype.ordered else "nominal"
@@ -165,10 +150,6 @@ def _of_mixed(values: pd.Series, name: str) -> str:
     )
 
 
-# ------------------------------------------------------------------------------------------------
-# Checks of the training data frame, and of new data against it.
-# ------------------------------------------------------------------------------------------------
-
 # Blocks of columns have this many cells, or one such part of the columns if that is more, but never
 # more columns than `WIDTH`.
 CELLS, PARTS, WIDTH = 2**17, 30, 128
@@ -176,11 +157,7 @@ CELLS, PARTS, WIDTH = 2**17, 30, 128
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns that new data must have.
-
-    `contents` is what each held in training, such as "numbers" or "text"; `dtypes` are their types
-    in training, for error messages.
-    """
+    """The columns that new data must have, what each held in training, and their types there."""
 
     columns: tuple[str, ...]
     contents: tuple[str, ...]
@@ -243,7 +220,7 @@ def selected(data: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
 def column_blocks(
     data: pd.DataFrame, columns: Sequence[str]
 ) -> Iterator[tuple[slice, pd.DataFrame]]:
-    """Yield `columns` of `data` in small blocks, each with its place among them.
+    """Yield `columns` of `data` in blocks, each with its place among them.
 
     A copy of a block is small beside the whole in 32 bits.  One column at a time would take seconds
     for thousands of columns.
@@ -337,10 +314,6 @@ def _require_unique(columns: pd.Index, what: str) -> None:
         )
 
 
-# ------------------------------------------------------------------------------------------------
-# Text that a table file should not have given: numbers, dates, and one level in two spellings.
-# ------------------------------------------------------------------------------------------------
-
 # Fewer different numbers may well be codes.
 MANY, SHARE = 30, 0.9
 # Whether texts may be numbers is seen from about so many.
@@ -352,10 +325,7 @@ DATE_FORMATS = ("ISO8601", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d-%
 
 
 def meant_as(name: str, levels: pd.Index) -> str | None:
-    """Return how to make numbers or dates of texts (k,) if nearly all of them are; else None.
-
-    `name` is that of the column.
-    """
+    """Return how to make numbers or dates of texts (k,) of a column, or None if few are."""
     texts = pd.Series(levels, dtype=object).astype(str)
     some = texts.iloc[:: len(texts) // SOME + 1]
     if some.str.contains(r"\d").mean() < SHARE:
@@ -443,18 +413,12 @@ def _are_codes(levels: pd.Index) -> bool:
     return bool(padded) or (len(digits) == len(texts) and texts.str.len().nunique() == 1)
 
 
-# ------------------------------------------------------------------------------------------------
-# The values of an atom on a data frame, before they are encoded.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class Values:
-    """Values of an atom.
+    """Values of an atom, a series (n,) or a frame (n, k); `name` is their name in messages.
 
-    `data` is a series (n,), or a frame (n, k) for an expression with several columns; `name` is
-    their name in messages.  `nominal`: ``C()`` makes them categories, whatever their type, with the
-    `levels` given to it.  `censored`: they are times and events, made by ``Surv()``.
+    `nominal`: ``C()`` makes them categories with the `levels` given to it.  `censored`: they are
+    times and events, made by ``Surv()``.
     """
 
     name: str
@@ -470,11 +434,10 @@ def column_values(frame: pd.DataFrame, name: str) -> Values:
 
 
 def result_values(result: object, name: str, index: pd.Index) -> Values:
-    """Return the values of an evaluated expression, called `name` in messages.
+    """Return the values of an evaluated expression, or patsy's box, on rows with an index.
 
-    `result` is a series, frame, array or list, or patsy's box of categories; `index` holds the
-    labels of the n rows.  Raises `InputError` if it has not one value, or one row of values, for
-    each of the n rows, or has missing values.
+    Raises `InputError` unless there is one value, or row of values, for each row, and none is
+    missing.
     """
     if isinstance(result, _CategoricalBox):
         boxed = result_values(result.data, name, index)
@@ -499,10 +462,7 @@ def result_values(result: object, name: str, index: pd.Index) -> Values:
 
 
 def _indexable(data: pd.Series | pd.DataFrame) -> pd.Series | pd.DataFrame:
-    """Return floats of 16 bits and of more than 64, by which pandas cannot index, in 64 bits.
-
-    Dictionaries of Arrow become categories of pandas.
-    """
+    """Return floats of odd sizes, by which pandas cannot index, in 64 bits; Arrow's categories."""
     if not isinstance(data, pd.Series):
         return data
     if data.dtype in (np.float16, np.longdouble):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from patsy import EvalEnvironment
 
 from odrf.checks import checked_choice
+from odrf.design import missing as missing_cells
+from odrf.design import weights as case_weights
 from odrf.design.columns import Schema, check_frame, learn_schema
 from odrf.design.encoding import (
     INDICATORS,
@@ -22,7 +24,7 @@ from odrf.design.encoding import (
     unseen_levels_refused,
 )
 from odrf.design.formula import Formula, read_formula
-from odrf.design.missing import MISSING, SURROGATE, Missing, filled, find_missing, learn_fills
+from odrf.design.missing import MISSING, SURROGATE, Missing, find_missing
 from odrf.design.predictors import Predictors, kept_columns, learn_predictors
 from odrf.design.response import (
     KINDS,
@@ -36,25 +38,20 @@ from odrf.design.scaling import Scaling, with_sparse_columns
 from odrf.design.structure import RowStructure, read_structure, require_usable
 from odrf.design.survival_times import SurvivalTimes, require_events
 from odrf.design.variables import grid_of, training_values
-from odrf.design.weights import check_weights, raw_weights, rows_that_count, unit_of
 from odrf.engine.directions.candidates import FeatureGroups, count_terms, feature_groups_of
 from odrf.engine.factors import Matrix, layout_of, stored, with_layout, with_rows
 from odrf.engine.memory import MOST_ROWS, require_numbers
 from odrf.engine.resamples import RowCodes
 from odrf.engine.survival.event_ranks import null_residuals
-from odrf.errors import AbsentError, InputError, refused_again
-
-# ------------------------------------------------------------------------------------------------
-# The training rows as arrays.
-# ------------------------------------------------------------------------------------------------
+from odrf.errors import AbsentError, InputError
 
 
 @dataclass(frozen=True, eq=False)
 class RowsApart:
-    """The m rows of weight 0: the fit does not use them, but predicts them with its training rows.
+    """The m rows of weight 0, which the fit does not use, but predicts with its training rows.
 
-    `frame` has the columns that predictors, response and offset are computed from; `where` (n + m,)
-    marks these rows among all, in the order of the data frame.
+    `frame` has the columns of predictors, response and offset; `where` (n + m,) marks these rows
+    among all, in the order of the data frame.
     """
 
     frame: pd.DataFrame
@@ -143,10 +140,7 @@ class TrainingData:
         return None if self.structure is None else self.structure.codes
 
     def require_times(self) -> SurvivalTimes:
-        """Return the times to an event of the rows.
-
-        Raises `InputError` if the response is something else.
-        """
+        """Return the times to an event of the rows; raise if the response is something else."""
         if self.times is None:
             raise InputError("the response is no time to an event: write Surv(time, event) ~ .")
         return self.times
@@ -167,6 +161,46 @@ class TrainingData:
         )
 
 
+def subjects_of(data: TrainingData) -> NDArray[np.int64] | None:
+    """Return the subject (n,) of each row of times to an event; None if groups are no subjects.
+
+    Groups are subjects if no two rows of one, of positive weight, are at risk at the same time, as
+    those of a hospital are.
+    """
+    if data.times is None or data.structure is None or data.structure.groups is None:
+        return None
+    times, groups = data.times, data.structure.groups
+    start = np.zeros(len(times)) if times.start is None else times.start
+    order = np.lexsort((start, groups))
+    order = order[data.weights[order] > 0]
+    same = groups[order][1:] == groups[order][:-1]
+    overlap = start[order][1:] < times.time[order][:-1]
+    return None if (same & overlap).any() else groups
+
+
+def rows_a_subject(data: TrainingData) -> float:
+    """Return how many rows of positive weight a subject has in the mean; 1 without subjects."""
+    subjects = None if data.times is None else subjects_of(data)
+    if subjects is None:
+        return 1.0
+    present = subjects[data.weights > 0]
+    return len(present) / len(np.unique(present))
+
+
+def last_rows(data: TrainingData) -> NDArray[np.bool_]:
+    """Return which rows (n,) of times to an event are the last of their subjects, if any, else all.
+
+    Only at the end of its last row is a subject lost to follow-up.
+    """
+    times, subjects = data.require_times(), subjects_of(data)
+    last = np.ones(len(times), dtype=np.bool_)
+    if subjects is not None:
+        order = np.lexsort((times.time, subjects))
+        order = order[data.weights[order] > 0]
+        last[order[:-1]] = subjects[order][1:] != subjects[order][:-1]
+    return last
+
+
 def rows_apart(
     data: pd.DataFrame,
     apart: NDArray[np.bool_],
@@ -174,10 +208,10 @@ def rows_apart(
     required: Sequence[str],
     read: Callable[[pd.DataFrame], object],
 ) -> RowsApart | None:
-    """Return the rows `apart` (N,) of a data frame; None if there are none that can be predicted.
+    """Return the rows `apart` (N,) of a data frame that can be predicted; None without any.
 
-    `complete` (N,) are the training rows.  Rows that lack one of the `required` columns are left
-    out, as of the training rows.  `read` raises an `InputError` if rows cannot be predicted.
+    `complete` (N,) are the training rows.  Rows that lack a `required` column are left out; `read`
+    raises an `InputError` if rows cannot be predicted.
     """
     apart = apart & find_missing(data, required).complete
     try:
@@ -186,11 +220,6 @@ def rows_apart(
     except InputError:
         return None
     return RowsApart(data[apart], apart[complete | apart]) if apart.any() else None
-
-
-# ------------------------------------------------------------------------------------------------
-# From formula and data frame to arrays, for training rows and for new rows.
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,10 +291,7 @@ class Design:
         return int(count_terms(self.feature_groups).sum())
 
     def keeping(self, which: Sequence[int]) -> Design:
-        """Return the design of the predictors numbered `which` only, in this order.
-
-        Its matrix is the rows ``recipe.columns_of(which)`` of the matrix of this design.
-        """
+        """Return the design of these predictors, with the rows ``recipe.columns_of(which)``."""
         recipe, columns = self.recipe.keeping(which), self.recipe.columns_of(which)
         needed = {name for variable in recipe.variables for name in variable.columns}
         return replace(
@@ -280,16 +306,12 @@ class Design:
     def matrix(self, data: pd.DataFrame) -> tuple[Matrix, NDArray[np.bool_]]:
         """Return the predictors of n new rows, X (p, m), and which rows (n,) they are of.
 
-        X has one row of the array per column, scaled; with codes for factors of many levels, see
-        `odrf.engine.factors`.  It is NaN where a cell is missing and the predictor has no missing
-        cell in training.  The m rows are all, or if `missing` is "drop" those without missing
-        values.
-
-        Raises `InputError` if `data` is not a data frame, lacks a column, or has a column of
-        another type than in training, an undeclared category of an ordered factor, an infinite
-        value, or what `missing` or `unseen` refuse.  One warning names all factors with levels that
-        no training row has: their indicators are 0 there, or NaN if `missing` is "split" and the
-        factor has few levels.
+        X is scaled, with codes for factors of many levels (`odrf.engine.factors`); NaN where a cell
+        is missing and no training row has a missing cell of the predictor.  The m rows are all, or
+        if `missing` is "drop" those without missing values.  Raises `InputError` if columns lack or
+        have another type than in training, values are infinite, or `missing` or `unseen` refuses
+        them.  One warning names all factors with levels that no training row has: their indicators
+        are 0 there, or NaN if `missing` is "split" and the factor has few levels.
         """
         frame = self.schema.select(data)
         complete: NDArray[np.bool_] = np.ones(len(frame), dtype=np.bool_)
@@ -299,20 +321,121 @@ class Design:
                 missing.require_none()
             frame, complete = missing.complete_rows(frame), missing.complete
         self.schema.check_contents(frame)
-        frame = filled(frame, self.fills)
+        frame = missing_cells.filled(frame, self.fills)
         refused = unseen_levels_refused() if self.unseen == "raise" else nullcontext()
         with refused, GatheredLevels(self.missing in ("split", "surrogate")):
             unknown = np.nan if self.missing == "split" else 0.0
             return self.recipe.columns_on(frame).scaled(self.scaling, unknown), complete
 
     def labelled(self, data: pd.DataFrame) -> tuple[Matrix, NDArray[np.float64]]:
-        """Return X (p, m) and responses y (m,) of the new rows without missing predictors.
-
-        The responses are numbers, or class codes 0 … K - 1.  Raises `InputError` as `matrix` does,
-        or if the response is absent, missing, not a number, or an unknown class.
-        """
+        """Return X (p, m) and responses or codes y (m,) of new rows without missing predictors."""
         X, complete = self.matrix(data)
         return X, self.response.numbers(data[complete])
+
+
+class UsedColumns(NamedTuple):
+    """The columns that are used, and how missing cells of predictors are treated.
+
+    `aside`: columns beside response and predictors, such as that of the weights.
+    """
+
+    columns: tuple[str, ...]
+    response: tuple[str, ...]
+    predictors: tuple[str, ...]
+    aside: tuple[str, ...]
+    missing: str
+
+    def left_out(self, frame: pd.DataFrame) -> Missing:
+        """Return the missing values for which rows are left out; raise if `missing` is "raise"."""
+        required = list(dict.fromkeys([*self.response, *self.aside]))
+        every = list(dict.fromkeys([*self.predictors, *required]))
+        if self.missing == "raise":
+            rows = find_missing(frame, self.response).complete_rows(frame)
+            find_missing(rows, every).require_none()
+        return find_missing(frame, every if self.missing == "drop" else required)
+
+
+def read_terms(
+    formula: str,
+    names: list[str],
+    env: EvalEnvironment,
+    aside: Sequence[str],
+    without: Sequence[str] = (),
+    *,
+    kind: str,
+    missing: str,
+    unseen: str,
+    known: Sequence[str] = MISSING,
+) -> tuple[Formula, UsedColumns]:
+    """Return the terms of a formula, and the columns that they need, of those with these `names`.
+
+    ``.`` leaves out the columns `aside` and `without`; `known` are the treatments of missing
+    cells.  Raises `InputError` if an option is unknown, or the formula cannot be read.
+    """
+    checked_choice("kind", kind, KINDS)
+    checked_choice("missing", missing, known)
+    checked_choice("unseen", unseen, UNSEEN)
+    terms = read_formula(formula, names, env, [*aside, *without])
+    response, predictors = terms.response.columns, terms.columns
+    needed = {*response, *predictors, *aside}
+    columns = tuple([name for name in names if name in needed])
+    return terms, UsedColumns(columns, tuple(response), predictors, tuple(aside), missing)
+
+
+class Learned(NamedTuple):
+    """A design, and of the n rows that it was learned from the predictors, responses and times.
+
+    `frame` are the rows with imputation values.
+    """
+
+    design: Design
+    frame: pd.DataFrame
+    X: Matrix
+    y: NDArray[np.float64]
+    times: SurvivalTimes | None
+
+
+def learn_design(
+    formula: str,
+    terms: Formula,
+    frame: pd.DataFrame,
+    empty: Mapping[str, int],
+    env: EvalEnvironment,
+    *,
+    kind: str,
+    missing: str,
+    unseen: str,
+    weights: str | None,
+    grid: tuple[int, int, int] | None,
+    rows: str,
+    all_rows: bool = True,
+    times_weighted: NDArray[np.float64] | None = None,
+) -> Learned:
+    """Learn the design from the rows of a frame: all, or those that tell all about a block of rows.
+
+    `empty` has the numbers of missing cells by column, `rows` is what messages call a row.  Unless
+    the frame has `all_rows`, no column is replaced by its ranks.  The response may be ``Surv()`` if
+    there are weights `times_weighted` (n,).
+    """
+    evaluation, values = training_values(terms.response, frame, env)
+    times = None
+    if values.censored and times_weighted is not None:
+        response, times = read_survival(values, kind)
+        require_events(response.name, times, times_weighted)
+        y = null_residuals(times.ranks, times_weighted)
+    else:
+        response, y = read_response(values, kind, rows)
+        require_variation(response.name, y)
+    response = replace(response, columns=tuple(terms.response.columns), evaluation=evaluation)
+    fills = missing_cells.learn_fills(frame, terms.columns) if missing == "median" else {}
+    frame = missing_cells.filled(frame, fills) if fills else frame
+    recipe = learn_predictors(terms.terms, frame, {} if fills else empty, env, all_rows)
+    scaling, X = recipe.columns_on(frame).learned(recipe.columns)
+    schema = learn_schema(frame, terms.columns)
+    design = Design(
+        formula, response, recipe, schema, scaling, missing, grid, weights, fills, unseen
+    )
+    return Learned(design, frame, X, y, times)
 
 
 def build_design(
@@ -337,7 +460,6 @@ def build_design(
     rows of weight 0: nothing is learned from them.  ``.`` leaves out the columns of weights,
     groups, order and strata, and the column `aside`, whose missing values make a row incomplete.
     `with_times`: the response may be ``Surv()``.  Functions in the formula are looked up in `env`.
-    Raises `InputError` if the formula, the data, an option or the weights cannot be used.
 
     Examples
     --------
@@ -350,106 +472,79 @@ def build_design(
            [1. , 0. , 1. ],
            [0. , 1. , 0. ]], dtype=float32)
     """
-    checked_choice("kind", kind, KINDS)
-    checked_choice("missing", missing, MISSING)
-    checked_choice("unseen", unseen, UNSEEN)
     check_frame(data)
     require_numbers(len(data), MOST_ROWS, "rows of data", "use fewer rows")
-    case_weights = raw_weights(weights, data)
-    weights_column = weights if isinstance(weights, str) else None
-    columns_aside = [name for name in (weights_column, aside) if name is not None]
-    structured = [name for name in (groups, order, strata) if isinstance(name, str)]
-    terms = read_formula(formula, list(data.columns), env, [*columns_aside, *structured])
-    counted = rows_that_count(case_weights)
+    column = weights if isinstance(weights, str) else None
+    terms, used = read_terms(
+        formula,
+        data.columns.tolist(),
+        env,
+        [name for name in (column, aside) if name is not None],
+        [name for name in (groups, order, strata) if isinstance(name, str)],
+        kind=kind,
+        missing=missing,
+        unseen=unseen,
+    )
+    weight, counted = np.ones(len(data)), np.ones(len(data), dtype=np.bool_)
+    if weights is not None:
+        weight = case_weights.raw_weights(weights, data)
+        counted = case_weights.rows_that_count(weight)
     all_count = bool(counted.all())
     considered = data if all_count else data[counted]
-    left_out = _checked_missing(terms, considered, missing, columns_aside)
+    left_out = _left_out(used, considered)
     complete = counted.copy()
     complete[counted] = left_out.complete
-    frame, w = left_out.complete_rows(considered), case_weights[complete]
-    check_weights(w)
-    structure = read_structure(data, groups, order, strata, complete)
-    require_usable(structure, w)
-    rows = "row" if all_count else "row of positive weight"
-    response, y, times = _response_of(terms, frame, w, kind, with_times, env, rows)
-    unit = unit_of(w)
-    w = w / unit
-    factors = class_factors(class_weights, response, y, w)
-    if factors is not None:
-        w = w * factors[y.astype(np.int64)]
-    empty_cells = find_missing(frame, terms.columns).counts
-    fills = learn_fills(frame, terms.columns) if missing == "median" else {}
-    frame = filled(frame, fills)
-    recipe = learn_predictors(terms.terms, frame, {} if fills else empty_cells, env)
-    scaling, X = recipe.columns_on(frame).learned(recipe.columns)
-    schema = learn_schema(frame, terms.columns)
-    design = Design(
+    frame, w = left_out.complete_rows(considered), weight[complete]
+    structure: RowStructure | None = None
+    factors: NDArray[np.float64] | None = None
+    unit = 1.0
+    if weights is not None:
+        case_weights.check_weights(w)
+        unit = case_weights.unit_of(w)
+    if not (groups is None and order is None and strata is None):
+        structure = read_structure(data, groups, order, strata, complete)
+        require_usable(structure, w)
+    empty = find_missing(frame, terms.columns).counts
+    learned = learn_design(
         formula,
-        response,
-        recipe,
-        schema,
-        scaling,
-        missing,
-        grid_of(data),
-        weights_column,
-        fills,
-        unseen,
+        terms,
+        frame,
+        empty,
+        env,
+        kind=kind,
+        missing=missing,
+        unseen=unseen,
+        weights=column,
+        grid=grid_of(data),
+        rows="row" if all_count else "row of positive weight",
+        times_weighted=w if with_times else None,
     )
-    counts, index = left_out.counts, frame.index
-    kept = kept_columns(recipe, frame, terms.columns)
+    design, y = learned.design, learned.y
+    w = w / unit
+    if class_weights is not None:
+        factors = class_factors(class_weights, design.response, y, w)
+        w = w * factors[y.astype(np.int64)]
+    kept = kept_columns(design.recipe, learned.frame, terms.columns)
     training = TrainingData(
-        X, y, w, index, complete, counts, empty_cells, factors, unit, kept, structure, times
-    )
+        learned.X, y, w, frame.index, complete, left_out.counts, empty, factors, unit, kept,
+        structure, learned.times,
+    )  # fmt: skip
     if not all_count:
-        used = list(dict.fromkeys([*terms.columns, *response.columns, *columns_aside]))
-        required = used if missing in ("raise", "drop") else response.columns
-        apart = rows_apart(data[used], ~counted, complete, required, design.matrix)
+        required = used.columns if missing in ("raise", "drop") else used.response
+        frame = data[list(used.columns)]
+        apart = rows_apart(frame, ~counted, complete, required, design.matrix)
         training = replace(training, weightless=~counted, apart=apart)
     return design, training
 
 
-def _response_of(
-    terms: Formula,
-    frame: pd.DataFrame,
-    w: NDArray[np.float64],
-    kind: str,
-    with_times: bool,
-    env: EvalEnvironment,
-    rows: str,
-) -> tuple[Response, NDArray[np.float64], SurvivalTimes | None]:
-    """Return the response of complete rows with weights w (n,), its values and its times.
-
-    `rows` is what a row is called in messages.
-    """
-    evaluation, values = training_values(terms.response, frame, env)
-    times = None
-    if values.censored and with_times:
-        response, times = read_survival(values, kind)
-        require_events(response.name, times, w)
-        y = null_residuals(times.ranks, w)
-    else:
-        response, y = read_response(values, kind, rows)
-        require_variation(response.name, y)
-    columns = tuple(terms.response.columns)
-    return replace(response, columns=columns, evaluation=evaluation), y, times
-
-
-def _checked_missing(
-    formula: Formula, data: pd.DataFrame, missing: str, aside: list[str]
-) -> Missing:
+def _left_out(used: UsedColumns, data: pd.DataFrame) -> Missing:
     """Return the missing values for which rows are left out; raise if the others are too few."""
-    required = [*formula.response.columns, *aside]
-    left_out = find_missing(data, list(dict.fromkeys(required)))
-    empty = [name for name in formula.response.columns if left_out.counts.get(name) == len(data)]
+    left_out = used.left_out(data)
+    empty = [name for name in used.response if left_out.counts.get(name) == len(data)]
     if empty:
         raise InputError(
             f"response {empty[0]!r} is missing in every row: use another column as the response"
         )
-    if missing == "raise":
-        rows = find_missing(data, formula.response.columns).complete_rows(data)
-        find_missing(rows, list(dict.fromkeys([*formula.columns, *aside]))).require_none()
-    elif missing == "drop":
-        left_out = find_missing(data, list(dict.fromkeys([*formula.columns, *required])))
     n_complete = len(data) - left_out.n_incomplete
     if n_complete < 2:
         raise InputError(
@@ -460,11 +555,6 @@ def _checked_missing(
     return left_out
 
 
-# ------------------------------------------------------------------------------------------------
-# What stands for the training rows of a fit that has none: left out, or read in chunks.
-# ------------------------------------------------------------------------------------------------
-
-_OF_ROWS = ("X", "y", "weights", "index", "complete", "kept")
 LEFT_OUT = (
     "the fit was saved without them, by save(data=False), or made without them, by without_data(): "
     "use one that has them, or fit again"
@@ -482,8 +572,8 @@ STREAMED = (
 class NoData(TrainingData):
     """Training rows that are not there; an error says so, and why, where they are needed.
 
-    `rows` and `dropped` count them, and the rows left out for missing values.  `reason` says why
-    they are not there, and what to do: `LEFT_OUT` or `STREAMED`.  The rest is as in `TrainingData`.
+    `rows` and `dropped` count them, and the rows left out for missing values.  `reason` is
+    `LEFT_OUT` or `STREAMED`.  The rest is as in `TrainingData`.
     """
 
     def __init__(
@@ -512,13 +602,9 @@ class NoData(TrainingData):
         if isinstance(data, NoData):
             return data
         return cls(
-            data.n_rows,
-            data.n_dropped,
-            data.missing_columns,
-            data.empty_cells,
-            data.class_weights,
-            data.weight_unit,
-        )
+            data.n_rows, data.n_dropped, data.missing_columns, data.empty_cells,
+            data.class_weights, data.weight_unit,
+        )  # fmt: skip
 
     @property
     def has_rows(self) -> bool:
@@ -540,7 +626,6 @@ class NoData(TrainingData):
         raise self._lacks_rows()
 
     def __repr__(self) -> str:
-        """Return what is known, without the rows: debuggers show the parts of a result so."""
         return f"{type(self).__name__}(rows={self.n_rows}, dropped={self.n_dropped})"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -552,10 +637,8 @@ class NoData(TrainingData):
     def _lacks_rows(self) -> AbsentError:
         return AbsentError(NEEDS_ROWS.format(self.__dict__.get("reason", LEFT_OUT)))
 
-    if not TYPE_CHECKING:
+    def _refuse(self) -> Any:
+        raise self._lacks_rows()
 
-        def __getattr__(self, name: str) -> Any:
-            if name in _OF_ROWS:
-                raise self._lacks_rows()
-            refused_again(self, name)
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    if not TYPE_CHECKING:
+        X = y = weights = index = complete = property(_refuse)

@@ -29,10 +29,6 @@ from odrf.design.formula import quoted
 from odrf.design.scaling import indicators
 from odrf.errors import InputError, nearest, warn_user
 
-# ------------------------------------------------------------------------------------------------
-# Levels that no training row has: nothing is known of them, and users are warned.
-# ------------------------------------------------------------------------------------------------
-
 UNSEEN = ("missing", "raise")
 """The known treatments of levels that no training row has."""
 MOST_NAMED = 3
@@ -40,10 +36,7 @@ MOST_NAMED = 3
 
 
 class _NewLevels(NamedTuple):
-    """Levels of one factor that no training row has, and the rows that have them in words.
-
-    `rows` is "" if a user has set the factor to these levels in all rows.
-    """
+    """Levels of a factor that no training row has, and rows that have them; "" if users set it."""
 
     name: str
     levels: pd.Index
@@ -85,10 +78,7 @@ def unseen_levels_refused() -> Iterator[None]:
 
 @contextmanager
 def levels_set_in(names: Iterable[str]) -> Iterator[None]:
-    """Within this context the user has set the factors of these names, in all rows.
-
-    Unseen levels of other factors have been warned of when the rows were read.
-    """
+    """Within this context the user has set these factors; others have been warned of before."""
     token = _set.set(frozenset(names))
     try:
         yield
@@ -97,10 +87,7 @@ def levels_set_in(names: Iterable[str]) -> Iterator[None]:
 
 
 class LevelsSaidOnce:
-    """A context in which rows are set to levels again and again: it warns of new ones at its end.
-
-    As `GatheredLevels` it is no generator.
-    """
+    """A context in which rows are set to levels again and again: it warns at its end."""
 
     def __enter__(self) -> None:
         self._new_levels: dict[str, _NewLevels] = {}
@@ -123,10 +110,7 @@ class LevelsSaidOnce:
 
 
 class LevelsSaidBefore:
-    """A context that is entered for one chunk of rows after the other; it warns of a level once.
-
-    As `GatheredLevels` it is no generator.
-    """
+    """A context that is entered for one chunk of rows after the other; it warns of a level once."""
 
     def __init__(self) -> None:
         self._warned: set[tuple[str, Any]] = set()
@@ -142,8 +126,8 @@ class GatheredLevels:
     """A context that gives one warning at its end, however many factors have new levels.
 
     With `as_missing` such a level counts as a missing value; else the row has none of the known
-    levels.  Raises `InputError` at its end if new levels are refused.  It is no generator: the
-    warning names the user's line, and `contextlib` would be in between.
+    levels.  It is no generator: the warning names the user's line, and `contextlib` would be in
+    between.
     """
 
     def __init__(self, as_missing: bool) -> None:
@@ -170,10 +154,7 @@ class GatheredLevels:
 def warn_of_new_levels(
     name: str, values: pd.Series, unseen: NDArray[np.bool_], known: pd.Index
 ) -> None:
-    """Warn of the `values` (n,) of a factor where `unseen` (n,): they are not among the `known`.
-
-    Raises `InputError` if new levels are refused.
-    """
+    """Warn of the `values` (n,) of a factor that are not `known`, or raise if they are refused."""
     if _expected.get() or not unseen.any():
         return
     new = pd.Index(values[unseen].unique(), dtype=object)
@@ -233,10 +214,6 @@ def _warn_or_raise(new_levels: list[_NewLevels], as_missing: bool) -> None:
     warn_user(f"{message}They {taken}: {way_out} if a level is misspelt{hint}")
 
 
-# ------------------------------------------------------------------------------------------------
-# Encodings: how the values of an atom become one or more columns of numbers.
-# ------------------------------------------------------------------------------------------------
-
 EMPTY = "[missing]"
 """The suffix of the name of a missing indicator."""
 PLAIN = 0
@@ -286,10 +263,7 @@ class Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Indicators:
-    """One 0/1 column per level; no level is dropped, as trees need no contrasts.
-
-    `absent` are declared levels that no training row has; they have no column.
-    """
+    """One 0/1 column per level, as trees need no contrasts; `absent` ones have none."""
 
     levels: pd.Index
     absent: pd.Index = field(default_factory=lambda: pd.Index([], dtype=object))
@@ -301,17 +275,11 @@ class Indicators:
         return tuple(f"[{level}]" for level in self.levels)
 
     def encode(self, values: Values) -> NDArray[np.float64]:
-        """Return the indicators (k, n): all 0 for a level that no training row has.
-
-        Warns of such levels, as `codes`.
-        """
+        """Return the indicators (k, n), all 0, with a warning, for levels not in training."""
         return indicators(self.codes(values), len(self.levels))
 
     def codes(self, values: Values) -> NDArray[np.int64]:
-        """Return the number of the level of each row (n,): -1 for one that no training row has.
-
-        Warns of such levels, declared or not: nothing is known of them.
-        """
+        """Return the level of each row (n,); -1, with a warning, if no training row has it."""
         labels = pd.Index(values.data, dtype=object)
         known = self.levels.difference(self.absent, sort=False)
         unseen = known.get_indexer(labels) < 0
@@ -349,10 +317,6 @@ def observed_levels(data: pd.Series) -> pd.Index:
     return pd.Index(data.unique()).sort_values()
 
 
-# ------------------------------------------------------------------------------------------------
-# Dates and durations as seconds.
-# ------------------------------------------------------------------------------------------------
-
 TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 """The units in which pandas counts time, and how many of each make a second."""
 
@@ -362,21 +326,14 @@ EXACT = 2.0**62
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Dates and times as seconds since the first one of the training rows.
-
-    This is `origin`, in its time zone if it has one, and in the unit of the training rows.
-    """
+    """Dates and times as seconds since the first of the training rows, in its zone and unit."""
 
     origin: pd.Timestamp
     type: ClassVar[int] = PLAIN
     suffixes: ClassVar[tuple[str, ...]] = ("",)
 
     def encode(self, values: Values) -> NDArray[np.float64]:
-        """Return the seconds since the origin (1, n).
-
-        Raises `InputError` if these have a time zone and the training rows had none, or the other
-        way round.
-        """
+        """Return the seconds since the origin (1, n); raise if only one of both has a time zone."""
         return self.seconds(self.ticks(values))[np.newaxis]
 
     def seconds(self, ticks: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -451,10 +408,7 @@ def difference(whole: NDArray[np.integer], low: int) -> NDArray[np.float64]:
 
 
 def as_dates(data: pd.Series, name: str) -> pd.Series:
-    """Return dates, times or periods as a series of one of pandas' types of dates.
-
-    Raises `InputError`, which calls them `name`, if they are of several kinds.
-    """
+    """Return dates, times or periods, which errors call `name`, as one of pandas' types."""
     if isinstance(data.dtype, pd.PeriodDtype):
         return data.dt.to_timestamp()
     if data.dtype.kind == "M" and not isinstance(data.dtype, pd.ArrowDtype):
@@ -501,10 +455,6 @@ def _tick(stamp: pd.Timestamp) -> int:
     return int(_ticks(pd.Series([stamp]), stamp.unit)[0])
 
 
-# ------------------------------------------------------------------------------------------------
-# Which encoding the values of an atom get, by what they are on the training rows.
-# ------------------------------------------------------------------------------------------------
-
 # Text with a level of its own in nearly every row, such as names, says nothing about other rows.
 FEWEST_OWN, SHARE_OWN = 30, 0.9
 
@@ -512,8 +462,8 @@ FEWEST_OWN, SHARE_OWN = 30, 0.9
 def learn_encoding(values: Values) -> Encoding:
     """Return the encoding of an atom, chosen by its values on the training rows.
 
-    Raises `InputError` if the values are neither numbers, dates nor labels, or not among the levels
-    of ``C(…, levels=…)``, or text that is different in nearly every row.
+    Raises `InputError` if these are neither numbers, dates nor labels, or not among the levels of
+    ``C(…, levels=…)``, or text that is different in nearly every row.
     """
     data = values.data
     if values.censored:

@@ -31,10 +31,6 @@ from odrf.design.functions import FUNCTIONS, as_meant_in_r, users_names
 from odrf.design.trusted import UNTRUSTED, is_harmless, untrusted_part
 from odrf.errors import InputError, warn_user, without_warnings
 
-# ------------------------------------------------------------------------------------------------
-# Evaluation of expressions by patsy, in a form that can be pickled.
-# ------------------------------------------------------------------------------------------------
-
 LONGEST_CODE = 20_000
 # What `from __future__ import` changes, which patsy notes of where a formula was written.
 FUTURE_FLAGS = 0
@@ -45,8 +41,8 @@ for _name in __future__.all_feature_names:
 class Evaluation:
     """An expression and the state of its stateful transforms, such as ``center`` and ``bs``.
 
-    The transforms learn their state from `frame`, the training rows.  Of the user's environment
-    `env` only the names that the code uses are kept.  Raises `InputError` if the code fails.
+    They learn it from `frame`, the training rows.  Of the user's environment `env` only the names
+    that the code uses are kept.  Raises `InputError` if the code fails.
     """
 
     def __init__(self, expression: Expression, frame: pd.DataFrame, env: EvalEnvironment) -> None:
@@ -153,11 +149,10 @@ def restored(
     learned: Mapping[str, Any],
     trusted: bool,
 ) -> Evaluation:
-    """Return an evaluation that was written elsewhere.
+    """Return an evaluation of a file: its `plain_names`, `learned`, and values of `given` names.
 
-    `names` and `learned` are its `plain_names` and `learned`; `given` are the values of the names
-    in `Evaluation.given`.  Unless the code is `trusted`, it may use only what is `given` and what
-    `untrusted_part` trusts; otherwise `InputError` is raised.
+    Raises `InputError` if code that is not `trusted` uses anything else than these and what
+    `untrusted_part` trusts.
     """
     if len(expression.code) > LONGEST_CODE or learned["flags"] & ~FUTURE_FLAGS:
         raise InputError("an expression of its formula was never one")
@@ -188,11 +183,11 @@ def _unpacked(how: str, what: Any) -> Any:
 
 
 def _ordinary(column: pd.Series) -> pd.Series:
-    """Return a column of numbers in NumPy's widest type, contiguous in memory.
+    """Return a copy of a column of numbers in NumPy's widest type, contiguous in memory.
 
-    Functions may not know pandas' nullable types, and small integers would overflow.  NumPy may
-    round differently on strided memory, so a row alone would differ from the same training row.
-    It is a copy: a function that writes into its arguments must not change the user's data.
+    Functions may not know pandas' types, small integers would overflow, and NumPy may round
+    otherwise on strided memory, so that a row alone would differ.  User functions may write into
+    it.
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
         return column
@@ -209,20 +204,13 @@ def _ordinary(column: pd.Series) -> pd.Series:
     return pd.Series(np.ascontiguousarray(column.to_numpy(dtype=widest)), column.index, copy=True)
 
 
-# ------------------------------------------------------------------------------------------------
-# Expressions whose value in one row depends on the other rows.
-# ------------------------------------------------------------------------------------------------
-
 # About so many of the training rows are evaluated again.
 ROWS = 200
 ROUNDING = 1e-12
 
 
 def warn_of_other_rows(evaluations: Iterable[Evaluation], frame: pd.DataFrame) -> None:
-    """Warn of the expressions that give a row of `frame` another value among fewer rows.
-
-    Warns with `UserWarning`: there are such expressions.  There is one warning for all.
-    """
+    """Warn, once for all, of expressions that give a row another value among fewer rows."""
     few = frame.iloc[:: max(1, len(frame) // ROWS)]
     found = [each.expression.name for each in evaluations if _depends_on_other_rows(each, few)]
     if found:

@@ -17,12 +17,8 @@ from odrf.design.structure import RowStructure
 from odrf.design.weights import aligned
 from odrf.errors import InputError, nearest
 
-# ------------------------------------------------------------------------------------------------
-# Folds of cross-validation: which rows are held out together.
-#
 # Rows alone, whole groups of rows, rows in the order of time.  Groups, strata and times are given
 # as codes 0, 1, … of the rows.
-# ------------------------------------------------------------------------------------------------
 
 # Shares of strata are compared as whole numbers, so that rounding decides nothing.
 UNIT = 1024
@@ -42,10 +38,7 @@ def fold_of_rows(
     seed: int,
     weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int64]:
-    """Return the random fold 0 … k - 1 of each row (n,); folds of classes are stratified.
-
-    The rows of positive weight are divided evenly too, so that each fold leaves some of them.
-    """
+    """Return the random fold 0 … k - 1 of each row (n,), stratified by classes and weights of 0."""
     order = np.random.default_rng(seed).permutation(len(y))
     if n_classes > 1:
         order = order[np.argsort(y[order], kind="stable")]
@@ -61,11 +54,10 @@ def fold_of_groups(
 ) -> NDArray[np.int64]:
     """Return the fold 0 … k - 1 of each row (n,), the same for all rows of a group.
 
-    `groups` and `strata` (n,) are codes 0, 1, …, each of which some row has; rows of one group can
-    be of several strata.  Groups are assigned from the largest to the smallest, in random order
-    among those of one size.  Each goes to the fold that has the smallest share of the strata of its
-    rows so far; then to the one with the fewest rows.  So no fold is empty if there are k groups,
-    and without strata the sizes of two folds differ by no more than the largest group.
+    `groups` and `strata` (n,) are codes 0, 1, ….  From the largest to the smallest, in random order
+    among those of one size, each group goes to the fold with the smallest share of the strata of
+    its rows so far, then to the one with the fewest rows.  So no fold is empty if there are k
+    groups, and without strata the sizes of two folds differ by no more than the largest group.
     """
     n_groups, n_strata = int(groups.max()) + 1, int(strata.max()) + 1
     cells = np.bincount(groups * n_strata + strata, minlength=n_groups * n_strata)
@@ -86,8 +78,8 @@ def fold_of_groups(
 def block_of_times(order: NDArray[np.int64], k: int) -> NDArray[np.int64]:
     """Return the block 0 … k - 1 of each row (n,): consecutive times, about as many rows in each.
 
-    `order` (n,) holds the time of each row: codes 0, 1, …, each of which some row has; k is at most
-    their number.  Rows of one time stay together, and no block is empty.
+    `order` (n,) are codes 0, 1, … of times, of which there are k or more.  Rows of one time stay
+    together, and no block is empty.
     """
     until = np.cumsum(np.bincount(order))
     begin = np.zeros(k, dtype=np.int64)
@@ -98,10 +90,7 @@ def block_of_times(order: NDArray[np.int64], k: int) -> NDArray[np.int64]:
 
 
 def rolling_origin(order: NDArray[np.int64], k: int) -> list[FoldRows]:
-    """Return k folds in time: each block of rows but the first is the test of all rows before it.
-
-    `order` is as in `block_of_times`; k is less than the number of times.
-    """
+    """Return k folds in time: each block of rows but the first is the test of those before it."""
     block = block_of_times(order, k + 1)
     return [FoldRows(block < j, block == j) for j in range(1, k + 1)]
 
@@ -122,10 +111,6 @@ def folds_apart(fold: NDArray[np.int64], k: int) -> list[FoldRows]:
     """Return k folds, in each of which the rows of one number 0 … k - 1 are held out."""
     return [FoldRows(fold != j, fold == j) for j in range(k)]
 
-
-# ------------------------------------------------------------------------------------------------
-# Folds that respect which rows belong together, and their order in time.
-# ------------------------------------------------------------------------------------------------
 
 WITH_EVENTS = (
     "cv=, or of odt(), which prunes by cross-validation unless alpha=None: use more rows with "
@@ -274,10 +259,6 @@ def _codes(values: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
     """Return codes 0, 1, … (n,), each of which some row has, in the order of the values."""
     return None if values is None else np.unique(values, return_inverse=True)[1]
 
-
-# ------------------------------------------------------------------------------------------------
-# The argument `cv`: how many folds, a label for each row, or a splitter as in scikit-learn.
-# ------------------------------------------------------------------------------------------------
 
 FEWEST_FOLDS = 2
 # scikit-learn's seeds have 32 bits.
@@ -481,11 +462,6 @@ def _mask(rows: Any, n: int) -> NDArray[np.bool_]:
     numbers = np.asarray(rows)
     mask[numbers if len(numbers) else []] = True
     return mask
-
-
-# ------------------------------------------------------------------------------------------------
-# A share of the rows held out once, as for the number of rounds of boosting.
-# ------------------------------------------------------------------------------------------------
 
 
 def held_out_share(rows: RowsToDivide, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:

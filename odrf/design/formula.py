@@ -18,10 +18,6 @@ from patsy.parse_formula import parse_formula
 from odrf.design.functions import ELSEWHERE, FUNCTIONS
 from odrf.errors import InputError, nearest, warn_user
 
-# ------------------------------------------------------------------------------------------------
-# The user's formula respelled for patsy; error messages point into the user's text.
-# ------------------------------------------------------------------------------------------------
-
 DOT = "_odrf_all_others_"
 """What patsy reads in place of a stand-alone ``.``."""
 
@@ -166,11 +162,6 @@ def _pointing(text: str, begin: int, end: int, message: str) -> InputError:
     return InputError(f"formula: {message}\n    {line}\n    {' ' * (begin - start)}{carets}")
 
 
-# ------------------------------------------------------------------------------------------------
-# The atoms of a formula: a column of the data, or an expression to evaluate.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Column:
     """A column of the data, taken as it is."""
@@ -303,10 +294,6 @@ def _unknown(name: str, columns: Collection[str]) -> PatsyError:
             hint = f"; its only column is {only!r}: read the table with sep={separator!r}"
     return PatsyError(f"{name!r} is not a column of the data{hint}")
 
-
-# ------------------------------------------------------------------------------------------------
-# From the text of a formula to its terms: patsy's parser, plus R's ``.`` and long sums.
-# ------------------------------------------------------------------------------------------------
 
 MOST_PRODUCTS, MOST_DIGITS = 100_000, 9
 SHOWN = 60

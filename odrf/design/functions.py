@@ -21,10 +21,6 @@ from odrf.engine.running import one_thread
 from odrf.errors import InputError, UnknownArgumentError
 from odrf.public import public
 
-# ------------------------------------------------------------------------------------------------
-# Bases for smooth terms: B-splines, constant beyond their knots, and orthogonal polynomials.
-# ------------------------------------------------------------------------------------------------
-
 
 class HeldBSpline(BS):  # type: ignore[misc]
     """patsy's ``bs``, held constant beyond the boundary knots.
@@ -95,10 +91,6 @@ def _real(x: ArrayLike) -> NDArray[np.float64]:
 bs = stateful_transform(HeldBSpline)
 poly = stateful_transform(OrthogonalPolynomial)
 
-
-# ------------------------------------------------------------------------------------------------
-# The response ``Surv(time, event)`` of a formula: times to an event, some of them censored.
-# ------------------------------------------------------------------------------------------------
 
 START, TIME, EVENT = "start", "time", "event"
 # The types of R's Surv() that are known, by the number of columns.
@@ -191,10 +183,6 @@ def _plain(values: Any) -> Any:
     return values.reset_index(drop=True) if isinstance(values, pd.Series) else values
 
 
-# ------------------------------------------------------------------------------------------------
-# Functions that a formula may use without importing them, as in R.
-# ------------------------------------------------------------------------------------------------
-
 _ELEMENTWISE = (
     *(np.exp, np.expm1, np.log, np.log10, np.log1p, np.log2, np.sqrt),
     *(np.cos, np.sin, np.tan, np.ceil, np.floor),
@@ -258,12 +246,8 @@ def as_meant_in_r(code: str) -> str | None:
     return None
 
 
-# ------------------------------------------------------------------------------------------------
-# The environment in which the functions of a formula are looked up.
-#
 # `odrf.odrf` uses the environment of its caller.  A function of this package that fits models,
 # maybe in another thread, sets the environment of its own caller here.
-# ------------------------------------------------------------------------------------------------
 
 _current: ContextVar[EvalEnvironment | None] = ContextVar("environment of formulas", default=None)
 

@@ -15,10 +15,6 @@ from odrf.checks import checked_choice
 from odrf.design.columns import NUMBERS, column_blocks, contents, rows_listed
 from odrf.errors import InputError
 
-# ------------------------------------------------------------------------------------------------
-# Missing values: where they are, and how they are treated.
-# ------------------------------------------------------------------------------------------------
-
 SURROGATE = "surrogate"
 MISSING = ("split", SURROGATE, "median", "drop", "raise")
 """The known treatments of missing values."""
@@ -82,8 +78,7 @@ def find_missing(frame: pd.DataFrame, columns: Sequence[str]) -> Missing:
         complete &= ~absent.any(axis=1)
     order = np.argsort(-counts, kind="stable")
     return Missing(
-        complete=complete,
-        counts={columns[j]: int(counts[j]) for j in order if counts[j] > 0},
+        complete=complete, counts={columns[j]: int(counts[j]) for j in order if counts[j] > 0}
     )
 
 
@@ -98,11 +93,6 @@ def _is_full(block: pd.DataFrame) -> bool:
     # a sum is not a number if one of its terms is not
     with np.errstate(all="ignore"):
         return not np.isnan(values.sum())
-
-
-# ------------------------------------------------------------------------------------------------
-# Imputation values: the median of a column of numbers, or its commonest value.
-# ------------------------------------------------------------------------------------------------
 
 
 def learn_fills(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, Any]:
@@ -198,10 +188,6 @@ def _holds(column: pd.Series, fill: Any) -> bool:
         return isinstance(fill, pd.Period) and fill.freq == dtype.freq
     return True
 
-
-# ------------------------------------------------------------------------------------------------
-# The check that numbers are finite.
-# ------------------------------------------------------------------------------------------------
 
 LARGEST = 1e300
 """Numbers beyond this count as infinite, so that the range of a column is finite too."""

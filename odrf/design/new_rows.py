@@ -27,10 +27,6 @@ from odrf.engine.memory import MOST_ROWS, require_numbers
 from odrf.engine.trees.routing import scale_row
 from odrf.errors import InputError, nearest
 
-# ------------------------------------------------------------------------------------------------
-# From one row of raw values to scaled predictors, without pandas.
-# ------------------------------------------------------------------------------------------------
-
 RawRow = NDArray | Sequence[Any] | Mapping[str, Any] | pd.Series
 """Values in the order of the predictors, or by the names of the predictors."""
 
@@ -198,11 +194,6 @@ def plan_row(design: Design) -> RowPlan:
     )
 
 
-# ------------------------------------------------------------------------------------------------
-# New training rows for an existing design.
-# ------------------------------------------------------------------------------------------------
-
-
 def rows_of_weight_added(
     design: Design, newdata: pd.DataFrame, weights: str | ArrayLike | None
 ) -> tuple[pd.DataFrame, str | ArrayLike | None]:
@@ -312,10 +303,6 @@ def _case_weights(data: TrainingData) -> NDArray[np.float64]:
         return weights
     return np.asarray(weights / data.class_weights[data.y.astype(np.int64)])
 
-
-# ------------------------------------------------------------------------------------------------
-# Other values of some variables, and what follows from them in the matrix.
-# ------------------------------------------------------------------------------------------------
 
 MOMENTS = (datetime.date, datetime.timedelta, pd.Period)
 
@@ -436,13 +423,9 @@ def _places(X: Matrix, columns: NDArray[np.int64]) -> NDArray[np.int64]:
     return place[np.sort(np.unique(place, return_index=True)[1])]
 
 
-# ------------------------------------------------------------------------------------------------
-# The columns of the data frame, read back from the matrix of the training rows.
-#
 # A fit keeps the matrix, not the data frame.  A column that is a predictor by itself can be read
 # from it: numbers to about seven digits of their range, labels exactly.  Other columns, such as
 # ``x`` in ``log(x)`` or ``a:b``, and dates, are kept beside the matrix.
-# ------------------------------------------------------------------------------------------------
 
 # More digits, from the first one of the range of a column, are not in 32 bits.
 MOST_DIGITS = 9

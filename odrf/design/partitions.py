@@ -13,20 +13,11 @@ import pandas as pd
 
 from odrf.design import blocks
 from odrf.design.blocks import in_blocks_of_rows, rows_have_changed, rows_of_weight
-from odrf.engine.growth.backends import (
-    TasksOnWorkers,
-    computed_by_workers,
-    prefixed,
-    scattered,
-)
+from odrf.engine.growth.backends import TasksOnWorkers, computed_by_workers, prefixed, scattered
 from odrf.public.chunks import Chunks, checked_frame
 
-# ------------------------------------------------------------------------------------------------
-# Ranges of whole blocks: what the worker that has a partition does of a table in partitions.
-#
 # Blocks of one size do not end where partitions end.  So the worker with the partition in which a
 # block begins takes what is missing of it from the heads of the following partitions.
-# ------------------------------------------------------------------------------------------------
 
 
 class BlockRange(NamedTuple):
@@ -61,10 +52,6 @@ def block_ranges(lengths: Sequence[int], size: int) -> list[BlockRange]:
         ranges.append(BlockRange(starts[owner], owner, lengths[owner], skipped, taken))
     return ranges
 
-
-# ------------------------------------------------------------------------------------------------
-# The blocks of a table in partitions, which the workers of a cluster of Dask read.
-# ------------------------------------------------------------------------------------------------
 
 Given = TypeVar("Given")
 Result = TypeVar("Result")

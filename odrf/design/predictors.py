@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial, reduce
 from itertools import product
 from typing import Any, TypeVar
@@ -22,18 +22,9 @@ from odrf.design.formula import Atom, Column
 from odrf.design.missing import require_finite, require_no_infinite
 from odrf.design.ranks import ranked_alone
 from odrf.design.scaling import Cells, Levels, Unscaled, indicators
-from odrf.design.variables import (
-    Variable,
-    columns_of_numbers,
-    learn_variable,
-    rows_known,
-)
+from odrf.design.variables import Variable, columns_of_numbers, learn_variable, rows_known
 from odrf.engine.memory import require_memory
 from odrf.errors import InputError
-
-# ------------------------------------------------------------------------------------------------
-# From the terms of a formula to the matrix of predictors.
-# ------------------------------------------------------------------------------------------------
 
 T = TypeVar("T")
 
@@ -74,10 +65,10 @@ class Predictors:
         return [":".join(self.variables[v].spelling for v in term) for term in self.terms]
 
     def columns_on(self, frame: pd.DataFrame) -> Unscaled:
-        """Return the unscaled columns on the n rows of `frame`; NaN for missing cells.
+        """Return the unscaled columns on n rows, NaN for missing cells; they are made later.
 
-        They are made when they are asked for, and raise `InputError` then: if a level is unknown,
-        an expression fails, or a value is not finite.
+        They then raise `InputError` if a level is unknown, an expression fails, or a value is not
+        finite.
         """
         return Unscaled(len(frame), self._widths_of_factors, partial(self._pieces, frame))
 
@@ -85,14 +76,16 @@ class Predictors:
     def _widths_of_factors(self) -> dict[int, int]:
         """By the first column of each factor, its number of levels."""
         widths = np.diff(self.first)
-        return {
-            int(self.first[j]): int(widths[j]) for j in np.flatnonzero(self.types == INDICATORS)
-        }
+        factors = np.flatnonzero(self.types == INDICATORS)
+        return dict(zip(self.first[factors].tolist(), widths[factors].tolist(), strict=True))
 
     def _pieces(self, frame: pd.DataFrame) -> Iterator[Cells | Levels]:
         if len(frame) == 0:
             return
         yield from self._number_columns(frame)
+        numbers = set(self._of_numbers)
+        if len(numbers) == len(self.terms):
+            return
         in_products = {v for term in self.terms if len(term) > 1 for v in term}
         kept: dict[int, NDArray] = {}
 
@@ -105,7 +98,6 @@ class Predictors:
                 kept[v] = found
             return found
 
-        numbers = set(self._of_numbers)
         for j, term in enumerate(self.terms):
             if j in numbers:
                 continue
@@ -209,64 +201,65 @@ def learn_predictors(
     frame: pd.DataFrame,
     empty: Mapping[str, int],
     env: EvalEnvironment,
+    all_rows: bool = True,
 ) -> Predictors:
-    """Learn the predictors; columns whose values 32 bits cannot tell apart count as ranks.
-
-    The arguments are those of `unranked_predictors`, as are the errors.  Warns of expressions that
-    need all rows at once, see `warn_of_other_rows`.
-    """
-    recipe = unranked_predictors(terms, frame, empty, env)
-    evaluations = [variable.evaluation for variable in recipe.variables if variable.evaluation]
-    warn_of_other_rows(evaluations, frame)
-    ranked, factors = ranked_alone(recipe.variables, recipe.terms, frame)
-    return replace(recipe, variables=tuple(ranked), terms=tuple(factors))
-
-
-def unranked_predictors(
-    terms: Sequence[tuple[Atom, ...]],
-    frame: pd.DataFrame,
-    empty: Mapping[str, int],
-    env: EvalEnvironment,
-) -> Predictors:
-    """Learn the predictors from the training rows, without replacing columns by ranks.
+    """Learn the predictors; if the frame has `all_rows`, columns that float32 would tie are ranked.
 
     `terms` holds for each predictor the atoms whose product it is; `empty` counts the missing cells
     of the columns that have some; functions are looked up in `env`.  Raises `InputError` if a
     column holds neither numbers nor labels, an expression fails, or two predictors have the same
-    name.
+    name.  Warns of expressions that need all rows at once, see `warn_of_other_rows`.
     """
-    atoms = dict.fromkeys(atom for term in terms for atom in term)
-    numbers = columns_of_numbers(frame)
-    variables = {
-        atom: numbers[atom.name]
-        if isinstance(atom, Column) and atom.name in numbers and empty.get(atom.name) != len(frame)
-        else learn_variable(atom, _known_rows(frame, atom, empty), env)
-        for atom in atoms
-    }
-    number = {atom: v for v, atom in enumerate(atoms)}
-    names = pd.Index([":".join(atom.name for atom in term) for term in terms])
-    if not names.is_unique:
+    atoms = dict.fromkeys([atom for term in terms for atom in term])
+    numbers, n = columns_of_numbers(frame), len(frame)
+    variables = {}
+    for atom in atoms:
+        plain = isinstance(atom, Column) and empty.get(atom.name) != n
+        known = numbers.get(atom.name) if plain else None
+        variables[atom] = known or learn_variable(atom, _known_rows(frame, atom, empty), env)
+    names = [":".join([atom.name for atom in term]) for term in terms]
+    if len(set(names)) < len(names):
+        labels = pd.Index(names)
         raise InputError(
-            f"two predictors are named {listed(names[names.duplicated()])}, a column and an "
+            f"two predictors are named {listed(labels[labels.duplicated()])}, a column and an "
             "expression: rename the column"
         )
-    holes = [any(empty.keys() & set(atom.columns) for atom in term) for term in terms]
+    holes = [not empty.keys().isdisjoint([c for a in term for c in a.columns]) for term in terms]
     of_terms = [[variables[atom] for atom in term] for term in terms]
-    kept = [_kept(of_term, frame) for of_term in of_terms]
-    _require_names(of_terms, kept)
-    columns = [
-        [*_column_names(of_term, products), *[name + EMPTY][: int(hole)]]
-        for of_term, products, name, hole in zip(of_terms, kept, names, holes, strict=True)
+    is_plain = [
+        len(each) == 1 and each[0].evaluation is None and isinstance(each[0].encoding, Numbers)
+        for each in of_terms
     ]
+    kept = {
+        j: products
+        for j, each in enumerate(of_terms)
+        if not is_plain[j] and (products := _kept(each, frame)) is not None
+    }
+    _require_names(of_terms, kept)
+    columns: list[str] = []
+    first, types = [0], []
+    for j, (name, of_term) in enumerate(zip(names, of_terms, strict=True)):
+        columns += [name] if is_plain[j] else _column_names(of_term, kept.get(j))
+        columns += [name + EMPTY] * holes[j]
+        first.append(len(columns))
+        types.append(PLAIN if is_plain[j] else _type(of_term))
+    number = {atom: v for v, atom in enumerate(atoms)}
+    of_atoms = list(variables.values())
+    factors = [tuple([number[atom] for atom in term]) for term in terms]
+    if all_rows:
+        evaluations = [each.evaluation for each in of_atoms if each.evaluation]
+        if evaluations:
+            warn_of_other_rows(evaluations, frame)
+        of_atoms, factors = ranked_alone(of_atoms, factors, frame)
     return Predictors(
-        variables=tuple(variables.values()),
-        terms=tuple(tuple(number[atom] for atom in term) for term in terms),
-        names=tuple(names),
-        columns=tuple(name for names_of_term in columns for name in names_of_term),
-        first=np.cumsum([0, *map(len, columns)], dtype=np.int64),
-        types=np.array([_type(of_term) for of_term in of_terms], np.int8),
-        holes=np.array(holes, dtype=np.bool_),
-        kept={j: products for j, products in enumerate(kept) if products is not None},
+        tuple(of_atoms),
+        tuple(factors),
+        tuple(names),
+        tuple(columns),
+        np.array(first, dtype=np.int64),
+        np.array(types, dtype=np.int8),
+        np.array(holes, dtype=np.bool_),
+        kept,
     )
 
 
@@ -290,10 +283,7 @@ def _kept(variables: Sequence[Variable], frame: pd.DataFrame) -> NDArray[np.int6
 
 
 def _known_rows(frame: pd.DataFrame, atom: Atom, empty: Mapping[str, int]) -> pd.DataFrame:
-    """Return the rows without missing cells in the columns that the atom is computed from.
-
-    `empty` has the numbers of missing cells by column.
-    """
+    """Return the rows without missing cells, which `empty` counts, in the columns of the atom."""
     if not empty.keys() & set(atom.columns):
         return frame
     if len(atom.columns) == 1:
@@ -310,14 +300,18 @@ def _known_rows(frame: pd.DataFrame, atom: Atom, empty: Mapping[str, int]) -> pd
 
 
 def _require_names(
-    of_terms: Sequence[Sequence[Variable]], kept: Sequence[NDArray[np.int64] | None]
+    of_terms: Sequence[Sequence[Variable]], kept: Mapping[int, NDArray[np.int64]]
 ) -> None:
     """Raise `MemoryError` if the names of all columns need more memory than there is."""
     n_columns, size = 0, 0.0
-    for of_term, products in zip(of_terms, kept, strict=True):
-        n = math.prod(v.width for v in of_term) if products is None else len(products)
+    for j, of_term in enumerate(of_terms):
+        n, length = 1, NAME
+        for variable in of_term:
+            n *= len(variable.encoding.suffixes)
+            length += len(variable.name)
+        n = len(kept[j]) if j in kept else n
         n_columns += n
-        size += float(n) * (NAME + sum(len(v.name) for v in of_term))
+        size += float(n) * length
     require_memory(
         size,
         f"the names of {n_columns} columns of the formula",
@@ -329,7 +323,7 @@ def _column_names(
     variables: Sequence[Variable], products: NDArray[np.int64] | None
 ) -> Iterator[str]:
     of_variable = [[v.name + suffix for suffix in v.encoding.suffixes] for v in variables]
-    return (":".join(names) for names in _combinations(of_variable, products))
+    return map(":".join, _combinations(of_variable, products))
 
 
 def _combinations(
@@ -373,10 +367,6 @@ def _products(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.floa
     return (a[:, np.newaxis] * b[np.newaxis]).reshape(-1, a.shape[1])
 
 
-# ------------------------------------------------------------------------------------------------
-# Which columns of the data frame the matrix of the training rows does not tell.
-# ------------------------------------------------------------------------------------------------
-
 # Whole numbers up to these are exact in 32 and in 64 bits.
 WHOLE, EXACT = 2**23, 2**53
 
@@ -384,8 +374,7 @@ WHOLE, EXACT = 2**23, 2**53
 def readable_columns(recipe: Predictors) -> dict[str, int]:
     """Return the columns of the data that are predictors by themselves, with their numbers.
 
-    Numbers, factors and ordered factors are; dates, and numbers whose ranks stand in the matrix,
-    are not.
+    Dates, and numbers whose ranks stand in the matrix, are none.
     """
     column_numbers = {}
     for j, term in enumerate(recipe.terms):
@@ -399,10 +388,9 @@ def readable_columns(recipe: Predictors) -> dict[str, int]:
 def kept_columns(
     recipe: Predictors, frame: pd.DataFrame, columns: Sequence[str]
 ) -> pd.DataFrame | None:
-    """Return those of the `columns` that the matrix does not tell; None if there are none.
+    """Return those `columns` that the matrix does not tell; None if there are none.
 
-    They are those that are no predictors by themselves, and whole numbers of more digits than 32
-    bits hold.
+    They are no predictors by themselves, or whole numbers of more digits than 32 bits hold.
     """
     readable = readable_columns(recipe)
     type_of = dict(zip(frame.columns, frame.dtypes, strict=True))
@@ -419,9 +407,6 @@ def _may_be_long(dtype: Any) -> bool:
 
 
 def _is_long(column: pd.Series) -> bool:
-    """Return whether whole numbers would be rounded.
-
-    A column of the matrix is a number from 0 to 1 in 32 bits, times the range.
-    """
+    """Return whether whole numbers would be rounded as 32 bits from 0 to 1, times the range."""
     low, high = int(column.min()), int(column.max())
     return high - low > WHOLE or max(-low, high) > EXACT

@@ -1,8 +1,8 @@
 """Columns whose values 32 bits cannot tell apart: as ranks, and back to their own values.
 
-Columns are scaled to [0, 1] and narrowed to 32 bits, which hold about 2^24 different values there.
-This is plenty for most columns.  It is not for identifiers, time stamps, whole numbers beyond 2^53,
-or numbers that lie close together beside a few that are far away.
+Columns are scaled to [0, 1] and narrowed to 32 bits, about 2^24 different values.  This is too few
+for identifiers, time stamps, whole numbers beyond 2^53, or numbers close together beside a few far
+away.
 """
 
 from __future__ import annotations
@@ -20,12 +20,8 @@ from numpy.typing import NDArray
 from pandas.api.types import is_integer_dtype, is_numeric_dtype
 
 from odrf.design.columns import Values, column_blocks, column_values
-from odrf.design.encoding import PLAIN, Durations, Encoding, Moments
+from odrf.design.encoding import PLAIN, Durations, Encoding, Moments, Numbers
 from odrf.design.variables import Variable
-
-# ------------------------------------------------------------------------------------------------
-# Columns whose values 32 bits cannot tell apart: as ranks, and back to their own values.
-# ------------------------------------------------------------------------------------------------
 
 TOLERATED = 2.0**-18
 """The share of pairs of rows that narrowing may tie: as if the column were known to one part in so
@@ -89,10 +85,7 @@ def ranked_if_tied(base: Encoding, values: Values) -> Encoding:
 
 
 def are_tied(own: NDArray, numbers: NDArray[np.float64]) -> bool:
-    """Return whether conversion to float32 ties too many pairs of n rows with different values.
-
-    `own` (n,) are the values as they are, ascending; `numbers` (n,) what is scaled for them.
-    """
+    """Return whether float32 ties too many pairs: of `own` values (n,), ascending, as `numbers`."""
     n = len(own)
     pairs = _equal_pairs(_narrowed(numbers)) - _equal_pairs(own)
     return pairs > TOLERATED * n * n / 2
@@ -177,13 +170,9 @@ def _minus(values: NDArray, others: NDArray) -> NDArray[np.float64]:
     return (values - others).astype(np.float64)
 
 
-# ------------------------------------------------------------------------------------------------
-# Which columns of the training rows are ranked, because 32 bits cannot tell their values apart.
-#
 # The exact test sorts a column.  Before it, a test on a sample of the rows finds the few columns
 # for which it is needed: if narrowing ties a share of all pairs of rows that matters, it ties some
 # in the sample.
-# ------------------------------------------------------------------------------------------------
 
 SAMPLE = 2048
 # A column with enough ties to be ranked has at least a quarter of them in nearly every sample.
@@ -199,36 +188,25 @@ def ranked_alone(
 ) -> tuple[list[Variable], list[tuple[int, ...]]]:
     """Return variables and terms, with ranks for predictors that conversion to float32 would tie.
 
-    `terms` holds for each predictor the numbers of the variables whose product it is.  A tied
-    product is replaced by its own values as ranks, as a product of ranks would mean something else.
-    `frame` holds the training rows.
+    `terms` are the numbers of the variables whose product each predictor is.  A tied product is
+    replaced by its own values as ranks, as a product of ranks would mean something else.
     """
     result, number = list(variables), list(range(len(variables)))
-    alone = list(dict.fromkeys(term[0] for term in terms if len(term) == 1))
-    in_products = {v for term in terms if len(term) > 1 for v in term}
-    for v, each in zip(alone, _ranked([variables[v] for v in alone], frame), strict=True):
-        if each is not variables[v] and v in in_products:
-            number[v] = len(result)
-            result.append(each)
-        else:
-            result[v] = each
-    return result, [(number[term[0]],) if len(term) == 1 else term for term in terms]
-
-
-def _ranked(variables: Sequence[Variable], frame: pd.DataFrame) -> list[Variable]:
-    """Return the variables, ranked where they are columns of `frame` that narrowing would tie."""
-    numbers = [variable.name for variable in variables if variable.is_number_column]
+    alone = dict.fromkeys([term[0] for term in terms if len(term) == 1])
+    columns = [v for v in alone if variables[v].evaluation is None]
+    numbers = [variables[v].name for v in columns if isinstance(variables[v].encoding, Numbers)]
     suspected = set(_suspected(frame, numbers))
-    return [
-        replace(variable, encoding=_checked(variable, frame))
-        if variable.name in suspected or _is_timed(variable)
-        else variable
-        for variable in variables
-    ]
-
-
-def _is_timed(variable: Variable) -> bool:
-    return variable.evaluation is None and isinstance(variable.encoding, Moments | Durations)
+    for v in columns:
+        variable = variables[v]
+        if variable.name not in suspected and not isinstance(variable.encoding, Timed):
+            continue
+        ranked = replace(variable, encoding=_checked(variable, frame))
+        if any(v in term for term in terms if len(term) > 1):
+            number[v] = len(result)
+            result.append(ranked)
+        else:
+            result[v] = ranked
+    return result, [(number[term[0]],) if len(term) == 1 else term for term in terms]
 
 
 def _checked(variable: Variable, frame: pd.DataFrame) -> Encoding:

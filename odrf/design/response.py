@@ -34,10 +34,6 @@ from odrf.design.survival_times import (
 )
 from odrf.errors import InputError, nearest, warn_user
 
-# ------------------------------------------------------------------------------------------------
-# The response: its kind, classes, causes and values.
-# ------------------------------------------------------------------------------------------------
-
 # Limits of numeric responses, so that fourth powers of them (variances of squared errors) and of
 # their differences, times weights, stay in the range of floats.
 LARGEST, NARROWEST = 1e60, 1e-60
@@ -124,8 +120,8 @@ class Response:
     def numbers(self, data: pd.DataFrame) -> NDArray[np.float64]:
         """Return the responses of new rows (n,): numbers, or class codes 0 … K - 1.
 
-        Raises `InputError` if a column is absent, a value is missing or not a number, or a class is
-        unknown; or if the response is a time to an event, which is more than a number.
+        Raises `InputError` if columns lack, values are missing, no number or an unknown class, or
+        if the response is a time to an event.
         """
         if self.causes:
             raise InputError(f"response {self.name!r} is a time to an event, and no number")
@@ -154,11 +150,7 @@ class Response:
             return found
 
     def times(self, data: pd.DataFrame) -> SurvivalTimes:
-        """Return times and events of new rows (n,), of a survival response.
-
-        Raises `InputError` if a column is absent, or a value is missing or no time or event of this
-        response.
-        """
+        """Return times and events of new rows (n,), of a survival response."""
         columns = cast(pd.DataFrame, self._values(data).data)
         if unit_of_times(self.name, columns) != self.unit:
             was, now = ("durations", "numbers") if self.unit else ("numbers", "durations")
@@ -207,12 +199,11 @@ def read_response(
 ) -> tuple[Response, NDArray[np.float64]]:
     """Return the response of the training rows, and its values (n,): numbers or codes 0 … K - 1.
 
-    With `kind` "auto", numbers mean regression and all else classification.  `rows` is what each
-    row is called in messages.  Raises `InputError` if the values have several columns, are
-    constant, hold types that cannot be predicted, such as dates, are infinite or immensely large,
-    are text that is different in nearly every row, or not numeric in a regression.  Warns if `kind`
-    is "auto" and there are two distinct numbers; if the many classes of text are numbers or dates;
-    and if classes differ only in spaces or capitals.
+    With `kind` "auto", numbers mean regression and all else classification; `rows` is what messages
+    call a row.  Raises `InputError` if values are constant, infinite or immensely large, of several
+    columns, of a type that cannot be predicted, or text that is different in nearly every row.
+    Warns of two distinct numbers if `kind` is "auto", of classes that are numbers or dates, or
+    differ only in spaces or capitals.
     """
     data = values.data
     if values.censored:
@@ -257,8 +248,7 @@ def read_response(
 def read_survival(values: Values, kind: str) -> tuple[Response, SurvivalTimes]:
     """Return a response ``Surv()`` of the training rows, and their times and events.
 
-    Raises `InputError` if `kind` is not "auto", or a time or an event cannot be used.  Warns if the
-    first category of the event seems not to be that of censored rows.
+    Warns if the first category of the event seems not to be that of censored rows.
     """
     if kind != "auto":
         raise InputError(
@@ -274,10 +264,7 @@ def read_survival(values: Values, kind: str) -> tuple[Response, SurvivalTimes]:
 
 
 def require_variation(name: str, y: NDArray[np.float64]) -> None:
-    """Raise `InputError` if the responses y (n,), which are not all the same, hardly vary.
-
-    `name` is that of the response; class codes vary by at least 1.
-    """
+    """Raise `InputError` if the responses y (n,), which are not all the same, hardly vary."""
     if np.ptp(y) < NARROWEST:
         raise InputError(
             f"response {name!r} varies by less than {NARROWEST:g}, and squares would leave the "
@@ -337,10 +324,6 @@ def _require_two(name: str, distinct: pd.Index | NDArray[np.float64], rows: str)
         )
 
 
-# ------------------------------------------------------------------------------------------------
-# Class weights: from the argument `class_weights` to one number per class.
-# ------------------------------------------------------------------------------------------------
-
 BALANCED = "balanced"
 # Limits of a factor, so that squares of weights stay in the range of floats.
 SMALLEST_FACTOR, LARGEST_FACTOR = 1e-60, 1e60
@@ -348,8 +331,8 @@ SMALLEST_FACTOR, LARGEST_FACTOR = 1e-60, 1e60
 
 def class_factors(
     class_weights: Any, response: Response, y: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64] | None:
-    """Return the factors (K,) by which the case weights of each class are multiplied, or None.
+) -> NDArray[np.float64]:
+    """Return the factors (K,) by which the case weights of each class are multiplied.
 
     ``"balanced"`` gives all classes the same total weight and keeps the sum over all rows; classes
     with hardly any weight, less than 1e-60 of it, keep theirs.  Classes that a mapping does not
@@ -357,8 +340,6 @@ def class_factors(
     `InputError` if `class_weights` is of another type or names an unknown class, a factor is not a
     positive number, or the response is numeric.
     """
-    if class_weights is None:
-        return None
     if response.causes:
         raise InputError(
             f"class_weights= needs classes, and {response.name!r} is a time to an event: leave it "
@@ -369,7 +350,7 @@ def class_factors(
             f"class_weights= needs classes, but {response.name!r} is numeric: leave it out, use "
             'kind="classification", or weight single rows with weights='
         )
-    if isinstance(class_weights, str) and class_weights == BALANCED:
+    if is_balanced(class_weights):
         totals = np.bincount(y.astype(np.int64), weights, minlength=len(response.classes))
         present = totals > SMALLEST_FACTOR * totals.sum()
         share = totals.sum() / present.sum()
@@ -380,6 +361,11 @@ def class_factors(
             "positive numbers"
         )
     return _from_mapping(class_weights, response.classes)
+
+
+def is_balanced(class_weights: Any) -> bool:
+    """Return whether the argument gives all classes the same total weight."""
+    return isinstance(class_weights, str) and class_weights == BALANCED
 
 
 def _from_mapping(class_weights: Mapping[Any, Any], classes: pd.Index) -> NDArray[np.float64]:

@@ -16,10 +16,6 @@ from odrf.engine.factors import EncodedColumns, Layout, Matrix, indicated, with_
 from odrf.engine.memory import MOST_LEVELS, require_memory, require_numbers
 from odrf.errors import InputError
 
-# ------------------------------------------------------------------------------------------------
-# Scaling of every column to [0, 1] by its range over the training rows.
-# ------------------------------------------------------------------------------------------------
-
 # Cells that are scaled at a time: they stay in the cache of the processor.
 CELLS = 2**15
 
@@ -31,11 +27,9 @@ NARROWEST = 1e-300
 class Scaling:
     """The affine map of each column that takes its training values onto [0, 1].
 
-    A column with missing cells is mapped so that its mean is 0, which is also the value of its
-    missing cells.  `low` (p,): the value that is mapped to 0: the minimum, or the mean of a column
-    with missing cells.  `range` (p,): maximum minus minimum.  A column of range 0 is scaled to 0,
-    for new values too.  `holes` (p,): whether missing cells of the column become 0.  Those of other
-    columns stay NaN.
+    `low` (p,) is mapped to 0: the minimum, or the mean of a column with missing cells, which become
+    0, too, where `holes` (p,) is true; others stay NaN.  `range` (p,): maximum minus minimum; a
+    column of range 0 is scaled to 0.
     """
 
     low: NDArray[np.float64]
@@ -49,9 +43,8 @@ class Scaling:
     def apply(self, columns: NDArray[np.float64]) -> NDArray[np.float32]:
         """Return `columns` (p, m) scaled.
 
-        Training rows and new rows go through the same operations, so a training row that is
-        predicted again has exactly the same scaled values.  Values far outside the training range
-        are clipped to ±1e30, so that their sums stay finite in float32.
+        Training rows and new rows go through the same operations, so that the same row has the same
+        bits. Values far outside are clipped to ±1e30, so that sums stay finite in float32.
         """
         result = np.empty(columns.shape, dtype=np.float32)
         step = max(1, CELLS // max(1, columns.shape[1]))
@@ -74,10 +67,9 @@ class Scaling:
 
 
 def learn_scaling(columns: NDArray[np.float64], names: Sequence[str]) -> Scaling:
-    """Return the scaling of training `columns` (p, n), n ≥ 1, with these names (p,).
+    """Return the scaling of training `columns` (p, n), n ≥ 1, NaN where missing, of these names.
 
-    Missing cells are NaN.  Raises `InputError` if a column varies by so little that coefficients in
-    its unit would leave the range of floats.
+    Raises `InputError` if coefficients of a column would leave the range of floats.
     """
     low = np.fmin.reduce(columns, axis=1)
     span = np.fmax.reduce(columns, axis=1) - low
@@ -94,10 +86,6 @@ def learn_scaling(columns: NDArray[np.float64], names: Sequence[str]) -> Scaling
     return Scaling(low, span, holes)
 
 
-# ------------------------------------------------------------------------------------------------
-# The columns of a table before scaling: numbers, and the levels of factors.
-# ------------------------------------------------------------------------------------------------
-
 # Bytes of a cell of the matrix.
 NUMBER = 4
 
@@ -110,10 +98,7 @@ class Cells(NamedTuple):
 
 
 class Levels(NamedTuple):
-    """A factor, whose indicators are columns ``first:first + width``.
-
-    `codes` (n,) is the level of each row, from 0; -1 for a row with none of the levels.
-    """
+    """A factor with columns ``first:first + width``; `codes` (n,) are levels, -1 for none."""
 
     first: int
     width: int
@@ -121,12 +106,11 @@ class Levels(NamedTuple):
 
 
 class Unscaled(NamedTuple):
-    """p columns of n rows, made piece by piece.
+    """p columns of n rows: each call of `pieces` makes all columns of numbers and all factors once.
 
-    Each piece is scaled and converted to float32 before the next one is made: all columns in 64
-    bits would take twice the memory of the result.  Each call of `pieces` makes them anew: all
-    columns of numbers, and all factors, once.  `widths` holds, by the first column of each factor,
-    its number of levels.
+    A piece is scaled and converted to float32 before the next one is made: all columns in 64 bits
+    would take twice the memory of the result.  `widths`: by the first column of a factor, its
+    levels.
     """
 
     n: int
@@ -134,10 +118,7 @@ class Unscaled(NamedTuple):
     pieces: Callable[[], Iterator[Cells | Levels]]
 
     def learned(self, names: Sequence[str]) -> tuple[Scaling, Matrix]:
-        """Return the scaling of these training columns, n ≥ 1, with these names (p,), and them.
-
-        Raises `InputError` as `learn_scaling` does, and as the pieces do when they are made.
-        """
+        """Return the scaling of these training columns, n ≥ 1, with these names (p,), and them."""
         p = len(names)
         scaling = Scaling(np.zeros(p), np.zeros(p), np.zeros(p, dtype=np.bool_))
         layout = self._layout(p)
@@ -159,8 +140,8 @@ class Unscaled(NamedTuple):
     def scaled(self, scaling: Scaling, unknown: float = 0.0) -> Matrix:
         """Return the columns (p, n) scaled.
 
-        In a row that has none of the levels of a factor of few levels, all its indicators are
-        `unknown`; the code of many levels is 0, which counts as about their mean score.
+        Where a row has none of the levels of a factor of few levels, its indicators are `unknown`;
+        the code of many levels is 0, which counts as about their mean score.
         """
         layout = self._layout(len(scaling.range))
         out = self._blank(layout)
@@ -224,20 +205,12 @@ def indicators(codes: NDArray[np.int64], width: int) -> NDArray[np.float64]:
     return columns
 
 
-# ------------------------------------------------------------------------------------------------
-# Columns that are mostly zero, such as the indicators of many levels, as they are saved.
-# ------------------------------------------------------------------------------------------------
-
 # A nonzero number of a sparse column takes 8 bytes, a number of another column 4.
 FEW_NONZEROS = 0.25
 
 
 class WithSparseColumns(NamedTuple):
-    """A matrix (p, n), in two parts.
-
-    `dense` (q, n) holds the rows of the matrix that have many nonzero numbers, `sparse` (p - q, n)
-    the others; `is_sparse` (p,) marks these.
-    """
+    """A matrix (p, n) in two parts: rows with many nonzero numbers, and the others."""
 
     dense: NDArray[np.float32]
     sparse: scipy.sparse.csr_array
@@ -257,11 +230,6 @@ def with_sparse_columns(X: NDArray[np.float32]) -> WithSparseColumns:
     return WithSparseColumns(X[~few], scipy.sparse.csr_array(X[few]), few)
 
 
-# ------------------------------------------------------------------------------------------------
-# Columns of any type as numbers, to be drawn or coloured by.
-# ------------------------------------------------------------------------------------------------
-
-
 def is_ranked(column: pd.Series) -> bool:
     """Return whether the values have an order: numbers, moments, ordered categories."""
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -271,10 +239,7 @@ def is_ranked(column: pd.Series) -> bool:
 
 
 def as_numbers(column: pd.Series) -> NDArray[np.float64]:
-    """Return a column (n,) as numbers: of labels the number of the level, NaN for missing cells.
-
-    Levels are numbered from 0: categories in their order, other labels sorted as text.
-    """
+    """Return a column (n,) as numbers: of labels that of the level; NaN for missing cells."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes = column.cat.codes.to_numpy()
     elif is_ranked(column) and column.dtype.kind not in "mM":
@@ -285,10 +250,6 @@ def as_numbers(column: pd.Series) -> NDArray[np.float64]:
         codes, _ = pd.factorize(column.astype(str).where(column.notna()), sort=True)
     return np.where(codes < 0, np.nan, codes.astype(np.float64))
 
-
-# ------------------------------------------------------------------------------------------------
-# Columns with outliers, beside which most values look equal.
-# ------------------------------------------------------------------------------------------------
 
 # A column is crowded if more than this share of its values lies within this part of its range, and
 # they are not just a few different ones, such as many zeros.

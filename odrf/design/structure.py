@@ -1,8 +1,7 @@
 """Rows that belong together: groups, an order in time, strata.
 
-Rows of one subject or site resemble each other.  A tree that was grown on some of them knows the
-others already, so it cannot show how well new subjects are predicted.  The same holds for rows
-that follow each other in time.
+A tree that was grown on some rows of a subject, or before a time, cannot show with the others how
+well new subjects, or later times, are predicted.
 """
 
 from __future__ import annotations
@@ -36,9 +35,8 @@ class RowStructure:
     """Which of n rows belong together, as codes 0, 1, …, each of which some row has.
 
     `groups` and `strata` (n,) are numbered in the order of their first rows; `order` (n,) are the
-    ranks of the rows' times, equal for equal times.  By argument, `labels` are what the user calls
-    the groups, times and strata, and `columns` the column that was named; none if values were
-    given.
+    ranks of times.  By argument, `labels` are what the user calls them, `columns` the columns that
+    were named.
     """
 
     groups: NDArray[np.int64] | None = None
@@ -58,10 +56,7 @@ class RowStructure:
         return None if self.groups is None else len(self.labels["groups"])
 
     def keeping(self, rows: NDArray[np.bool_]) -> RowStructure:
-        """Return the structure of the `rows` (n,) alone; codes that none of them has are left out.
-
-        The others keep their order.
-        """
+        """Return the structure of the `rows` (n,) alone, without codes that none of them has."""
         kept: dict[str, Any] = {}
         labels = {}
         for name, codes in self._given():
@@ -70,11 +65,7 @@ class RowStructure:
         return replace(self, labels=labels, **kept)
 
     def with_more(self, data: pd.DataFrame, rows: NDArray[np.bool_]) -> RowStructure:
-        """Return the structure of these rows followed by some `rows` (m,) of another data frame.
-
-        Raises `InputError` if the rows have an order, or a group or stratum cannot be read from a
-        column.
-        """
+        """Return the structure of these rows followed by some `rows` (m,) of another data frame."""
         if self.order is not None:
             raise InputError(
                 "update() cannot add rows to a fit with order=, because its trees were grown on "
@@ -112,10 +103,8 @@ def read_structure(
 ) -> RowStructure | None:
     """Return the structure of the `rows` (n,) of a data frame, by default all; None without any.
 
-    `groups`, `order` and `strata` are names of columns, or one value for each row of `data`: of a
-    Series by the labels of its index, else by position.  Raises `InputError` if there is no such
-    column, values are missing or too few, `order` cannot be ordered, or both `groups` and `order`
-    are given.
+    The arguments are names of columns, or one value for each row of `data`.  Raises `InputError` if
+    values are missing or too few, `order` has none, or both `groups` and `order` are given.
     """
     arguments = {"groups": groups, "order": order, "strata": strata}
     given = {name: value for name, value in arguments.items() if value is not None}
@@ -142,11 +131,7 @@ def read_structure(
 
 
 def require_usable(structure: RowStructure | None, weights: NDArray[np.float64]) -> None:
-    """Raise `InputError` unless rows of positive weight can be drawn by this structure.
-
-    There must be two groups or two times, and two rows or groups in every stratum; a group must lie
-    in one stratum.
-    """
+    """Require two groups or times of positive weight, two units in a stratum, groups in one."""
     if structure is None:
         return
     used = weights > 0

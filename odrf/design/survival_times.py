@@ -17,10 +17,6 @@ from odrf.design.missing import require_finite
 from odrf.engine.survival.event_ranks import EventRanks, event_ranks
 from odrf.errors import InputError, warn_user
 
-# ------------------------------------------------------------------------------------------------
-# Times to an event as arrays.
-# ------------------------------------------------------------------------------------------------
-
 ONE_CAUSE = ("event",)
 """The causes of events of one kind."""
 
@@ -29,9 +25,8 @@ ONE_CAUSE = ("event",)
 class SurvivalTimes:
     """When each of n rows was observed, and what happened at the end.
 
-    `time` (n,) is the end of the observation; `event` (n,) the number of its cause, 1, 2, …, or 0
-    if the row was censored.  The row is observed after `start` (n,); None: from the beginning.
-    `causes` are the names of the causes 1, 2, …
+    Rows are observed after `start` (n,), None: from the beginning, until `time` (n,); `event` (n,)
+    is the number of the cause, 1, 2, …, of these `causes`, or 0 if the row was censored.
     """
 
     time: NDArray[np.float64]
@@ -73,10 +68,6 @@ class SurvivalTimes:
         return replace(self, time=self.time[rows], event=self.event[rows], start=start)
 
 
-# ------------------------------------------------------------------------------------------------
-# From the columns of ``Surv(time, event)`` to arrays of times and events.
-# ------------------------------------------------------------------------------------------------
-
 DAYS = "days"
 # Times are squared and multiplied by weights.
 LONGEST = 1e60
@@ -87,12 +78,7 @@ NO_EVENT = ("censored", "censor", "cens", "none", "no event", "no", "alive", "0"
 
 
 def read_causes(name: str, columns: pd.DataFrame) -> tuple[str, ...]:
-    """Return the names of the causes of events in the training rows, those that have some.
-
-    If no row has an event, they are all that the column names.  `name` is the response as in the
-    formula, `columns` what `Censored.columns` gives.  Raises `InputError` if the column of events
-    cannot be one.
-    """
+    """Return the causes of events that training rows have; all, if no row has an event."""
     event = columns[EVENT]
     if not isinstance(event.dtype, pd.CategoricalDtype):
         _indicator(name, event)
@@ -111,9 +97,7 @@ def read_causes(name: str, columns: pd.DataFrame) -> tuple[str, ...]:
 def censored_category(name: str, columns: pd.DataFrame) -> str:
     """Return what censored rows are called, the first category; ``""`` for events of other types.
 
-    `name` and `columns` are as in `read_causes`.  Warns with `UserWarning`: a later category is
-    called as censored rows are, and the first is not: so it is where pandas has put categories into
-    the order of the alphabet.
+    Warns if a later category is called as censored rows are, as where pandas has put them in order.
     """
     event = columns[EVENT]
     if not isinstance(event.dtype, pd.CategoricalDtype):
@@ -130,11 +114,10 @@ def censored_category(name: str, columns: pd.DataFrame) -> str:
 
 
 def read_times(name: str, columns: pd.DataFrame, causes: Sequence[str]) -> SurvivalTimes:
-    """Return times and events of rows, with the causes of the training rows.
+    """Return times and events of rows, as `Censored.columns` has them, with causes of training.
 
-    `columns` is what `Censored.columns` gives, with the labels of the rows as its index.  Raises
-    `InputError` if a time is negative, infinite, or not after its start; a column is not numeric;
-    or the events are neither bool nor 0 and 1 nor the categories of the training rows.
+    Raises `InputError` if times are negative, infinite, not after their start or no numbers; or
+    events neither bool nor 0 and 1 nor the categories of training rows.
     """
     time = _numbers(name, columns, TIME)
     start = _numbers(name, columns, START) if START in columns else None
@@ -159,10 +142,7 @@ def read_times(name: str, columns: pd.DataFrame, causes: Sequence[str]) -> Survi
 
 
 def require_events(name: str, times: SurvivalTimes, weights: NDArray[np.float64]) -> None:
-    """Raise `InputError` if rows of positive weight have no events, or all the same time.
-
-    The `name` is that of the response.
-    """
+    """Raise `InputError` if rows of positive weight have no events, or all the same time."""
     counted = weights > 0
     if not (times.event[counted] > 0).any():
         raise InputError(
@@ -177,10 +157,7 @@ def require_events(name: str, times: SurvivalTimes, weights: NDArray[np.float64]
 
 
 def unit_of_times(name: str, columns: pd.DataFrame) -> str:
-    """Return "days" if the times are durations, and ``""`` if they are numbers of some unit.
-
-    Raises `InputError` if starts are durations and stops numbers, or the other way round.
-    """
+    """Return "days" if the times are durations, ``""`` if they are numbers."""
     units = [
         DAYS if contents(columns[which]) == DURATIONS else ""
         for which in (START, TIME)
@@ -256,10 +233,7 @@ def _equal_to(name: str, value: float) -> str:
 
 
 def _causes(name: str, event: pd.Series, causes: Sequence[str]) -> NDArray[np.int64]:
-    """Return the number of the cause, and 0 for the first category unless it is a cause.
-
-    It is one where new rows, of which none is censored, have categories of their own.
-    """
+    """Return the number of the cause; 0 for the first category unless it is a cause in new rows."""
     first, *others = (str(category) for category in event.cat.categories)
     known = {cause: number for number, cause in enumerate(causes, start=1)}
     numbers = [known.get(first, 0), *(known.get(category, -1) for category in others)]

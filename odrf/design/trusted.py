@@ -1,7 +1,6 @@
 """Which code of a formula from outside may run: that of the package, NumPy's arithmetic, no more.
 
-A formula may be any Python code.  That is as safe as any other code that users write themselves.
-A formula that came with a file, or by the command line, may be somebody else's.
+Formulas of users are as safe as their other code; one of a file or command line may be another's.
 """
 
 from __future__ import annotations
@@ -155,8 +154,7 @@ def untrusted_part(
 ) -> str | None:
     """Return the first part of an expression's code that is not trusted; None if all is.
 
-    `columns` are those of the data that it uses; `names` the values of other names that not every
-    formula knows; names in `given` are trusted whatever they stand for.
+    `names` are values of names that not every formula knows; those `given` are trusted in any case.
     """
     tree = ast.parse(code, mode="eval").body
     # A column cannot be called, so its name stands for a function there.
@@ -195,10 +193,7 @@ def untrusted_part(
 
 
 def _output(call: ast.Call, named: Mapping[int, Any], given: Collection[str]) -> ast.AST | None:
-    """Return what makes a call write somewhere, or hides what is called; None for inputs only.
-
-    `named` has the values of nodes that are names of functions or modules.
-    """
+    """Return what makes a call write somewhere, or hides what is called; None for inputs only."""
     function = call.func
     holder = function.value if isinstance(function, ast.Attribute) else function
     if isinstance(holder, ast.Name) and holder.id in given:

@@ -17,17 +17,10 @@ from odrf.design.encoding import Encoding, Indicators, Numbers, Ranks, learn_enc
 from odrf.design.evaluation import Evaluation
 from odrf.design.formula import Atom, Column, quoted
 
-# ------------------------------------------------------------------------------------------------
-# Variables: atoms of the formula with their evaluation and encoding.
-# ------------------------------------------------------------------------------------------------
-
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """How an atom becomes columns of numbers, on training rows and on new rows.
-
-    `evaluation` is None for a column taken as it is; `encoding` makes k columns of its values.
-    """
+    """How an atom becomes k columns of numbers; `evaluation` is None for a column as it is."""
 
     name: str
     evaluation: Evaluation | None
@@ -86,10 +79,7 @@ class Variable:
         return columns
 
     def codes(self, frame: pd.DataFrame) -> NDArray[np.int64]:
-        """Return the numbers (n,) of the levels of a factor, see `Indicators.codes`.
-
-        They are -1 for missing cells.
-        """
+        """Return the levels (n,) of a factor, see `Indicators.codes`; -1 for missing cells."""
         known, factor = self.known(frame), cast(Indicators, self.encoding)
         if known.all():
             return factor.codes(self._values(frame))
@@ -105,10 +95,7 @@ class Variable:
 
 
 def columns_of_numbers(frame: pd.DataFrame) -> dict[str, Variable]:
-    """Return the variables of the columns that NumPy holds as numbers, by name.
-
-    There may be thousands: it looks at the types alone, and reads no column.
-    """
+    """Return the variables of the columns, maybe thousands, of NumPy's numbers, by name."""
     numbers = Numbers()
     return {
         name: Variable(name, None, numbers)
@@ -141,12 +128,8 @@ def training_values(
     return evaluation, evaluation.values(frame)
 
 
-# ------------------------------------------------------------------------------------------------
-# The pixel grid of a data frame whose columns are the pixels of images or series.
-#
 # It is stored in the frame's ``attrs``, which pandas copies when rows are selected: ``shape`` is
 # (height, width), ``channels`` a number, by default 1.
-# ------------------------------------------------------------------------------------------------
 
 SHAPE, CHANNELS = "shape", "channels"
 

@@ -14,17 +14,12 @@ from odrf.checks import is_number
 from odrf.design.response import LARGEST
 from odrf.errors import InputError, nearest
 
-# ------------------------------------------------------------------------------------------------
-# Arguments with one value for each row: the name of a column, or the values.
-# ------------------------------------------------------------------------------------------------
-
 
 def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> NDArray[np.float64]:
     """Return the numbers (n,) of the rows of `data`, missing ones as NaN.
 
     `value` is the name of a column, or n numbers: of a Series by the labels of its index, else by
-    position.  Raises `InputError`, which names the `argument`, if there is no such column, or these
-    are not n numbers, or a Series with other labels.
+    position.  Raises `InputError`, which names the `argument`, if it is neither.
     """
     if isinstance(value, str):
         value = _column(argument, value, data)
@@ -51,10 +46,7 @@ def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> ND
 
 
 def row_labels(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> pd.Series:
-    """Return the values (n,) of the rows of `data`, of any type, numbered from 0.
-
-    Arguments and errors are those of `row_numbers`.
-    """
+    """Return the values (n,) of any type of the rows of `data`, read as `row_numbers` does."""
     if isinstance(value, str):
         value = _column(argument, value, data)
     elif isinstance(value, pd.Series) and len(value) == len(data):
@@ -96,33 +88,20 @@ def aligned(argument: str, values: pd.Series, index: pd.Index) -> pd.Series:
     return values.reindex(index)
 
 
-# ------------------------------------------------------------------------------------------------
-# Offsets: a known part of the score of each row.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class Offset:
-    """The offsets of the training rows, `values` (n,); without any (`given` is False) all are 0.
-
-    `column` holds them, in new data too; None if they were given as numbers.
-    """
+    """The offsets of the training rows, `values` (n,), 0 unless `given`, and their column."""
 
     given: bool
     column: str | None
     values: NDArray[np.float64]
 
     def of(
-        self,
-        newdata: pd.DataFrame,
-        offset: str | ArrayLike | None,
-        complete: NDArray[np.bool_],
+        self, newdata: pd.DataFrame, offset: str | ArrayLike | None, complete: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
-        """Return the offsets of the `complete` (m,) rows of `newdata`.
+        """Return the offsets of the `complete` (m,) rows of `newdata`, if None of the fit's column.
 
-        A given `offset` is used instead of the column of the fit.  Raises `InputError` if the fit
-        has offsets but no column of them and `offset` is None, or an offset is missing or not a
-        finite number.
+        Raises `InputError` if there are none, or one is missing or not a finite number.
         """
         if offset is None and not self.given:
             return np.zeros(int(complete.sum()))
@@ -144,7 +123,6 @@ def offset_of(offset: str | ArrayLike | None, data: pd.DataFrame) -> Offset:
     """Return the offsets of a fit to the n rows of `data`, missing ones as NaN.
 
     `offset` is a column's name, n numbers (see `row_numbers`), one number, or None for zeros.
-    Raises `InputError` if there is no such column, or these are not n numbers, or one is infinite.
     """
     column = offset if isinstance(offset, str) else None
     values = np.zeros(len(data)) if offset is None else _numbers(offset, data)
@@ -173,13 +151,9 @@ def _known(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return values
 
 
-# ------------------------------------------------------------------------------------------------
-# Case weights: from the argument `weights` to one number per row.
-#
 # What a fit predicts does not depend on the unit of the weights.  But squares and sums of very
 # large or small ones leave the range of floats, so these are converted to another unit: a power of
 # two, which does not round them.
-# ------------------------------------------------------------------------------------------------
 
 # Weights are converted only if the largest is outside these limits.
 LEAST_TOP, MOST_TOP = 2.0**-40, 2.0**40
@@ -187,21 +161,14 @@ LARGEST_WEIGHT = 1e200
 
 
 def raw_weights(weights: str | ArrayLike | None, data: pd.DataFrame) -> NDArray[np.float64]:
-    """Return the weights (n,) of the rows of `data`, missing ones as NaN.
-
-    `weights` is the name of a column, n numbers (see `row_numbers`), or None for all ones.  Raises
-    `InputError` if there is no such column, or these are not n numbers.
-    """
+    """Return the weights (n,) of the rows of `data`, missing ones as NaN; None are all ones."""
     if weights is None:
         return np.ones(len(data))
     return row_numbers("weights", weights, data)
 
 
 def rows_that_count(weights: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which rows (n,) do not have the weight 0; missing weights are checked elsewhere.
-
-    Raises `InputError` if they are fewer than two.
-    """
+    """Return which rows (n,) do not have the weight 0; raise if they are fewer than two."""
     counted = weights != 0
     if counted.sum() < 2:
         check_weights(weights)
@@ -213,10 +180,9 @@ def rows_that_count(weights: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def unit_of(weights: NDArray[np.float64]) -> float:
-    """Return the unit that checked `weights` (n,) are divided by.
+    """Return the unit of checked `weights` (n,): 1 unless the largest is above 2⁴⁰ or below 2⁻⁴⁰.
 
-    It is 1 unless the largest weight is above 2⁴⁰ or below 2⁻⁴⁰; then it is the power of two that
-    brings the largest weight to between 1 and 2.
+    It is then the power of two that brings the largest to between 1 and 2.
     """
     largest = float(weights.max())
     if LEAST_TOP <= largest <= MOST_TOP:
@@ -225,11 +191,7 @@ def unit_of(weights: NDArray[np.float64]) -> float:
 
 
 def in_unit_of_fit(weights: NDArray[np.float64], unit: float) -> NDArray[np.float64]:
-    """Return the weights (m,) of added rows in the `unit` of the training rows.
-
-    Raises `InputError` if one is so large beside those of the training rows that these would be
-    lost in rounding.
-    """
+    """Return the weights (m,) of added rows in the `unit` of the fit, unless far too large."""
     if weights.max(initial=0.0) / MOST_TOP / MOST_TOP > unit:
         raise InputError(
             f"weights has values up to {weights.max():g}, far above those of the training rows: "
@@ -239,11 +201,7 @@ def in_unit_of_fit(weights: NDArray[np.float64], unit: float) -> NDArray[np.floa
 
 
 def check_weights(weights: NDArray[np.float64], name: str = "weights") -> None:
-    """Raise `InputError` unless `weights` (n,) are finite, at least 0, and not all 0.
-
-    Weights above 1e200 are refused, too, so that sums of them times class weights are finite.
-    `name` is that of the argument.
-    """
+    """Raise `InputError` unless `weights` (n,), called `name`, are in [0, 1e200] and not all 0."""
     bad = ~(np.abs(weights) <= LARGEST_WEIGHT)
     if bad.any():
         are = "value that is" if bad.sum() == 1 else "values that are"

@@ -20,16 +20,12 @@ from odrf.engine.resamples import ALL_ROWS, Sampling
 from odrf.engine.running import in_order
 from odrf.engine.trees.forest import Forest
 
-# ------------------------------------------------------------------------------------------------
-# Draws of rows by a hash of seed, tree and row number.
-#
 # Whether a tree draws a row depends on nothing else: not on the other rows, nor on how the rows are
 # cut into chunks, nor on who asks.  So a draw can be repeated anywhere, and is never stored.
 #
 # The hash is the output function of SplitMix64, a generator whose r-th number can be computed
 # without those before it: G. L. Steele, D. Lea and C. H. Flood, "Fast splittable pseudorandom
 # number generators", OOPSLA 2014.
-# ------------------------------------------------------------------------------------------------
 
 # The key of a tree is a number of its own stream, which growth does not use.
 DRAW = 2
@@ -51,10 +47,7 @@ def _word(key, row):
 
 @kernel
 def mark_drawn(keys, rows, fraction, drawn):
-    """Write to drawn (T, m) which of the rows numbered `rows` (m,) each tree draws.
-
-    keys (T,) are those of the trees; a row is drawn with probability `fraction`.
-    """
+    """Write to drawn (T, m) which of the rows numbered `rows` (m,) each tree of keys (T,) draws."""
     for t in range(len(keys)):
         for i in range(len(rows)):
             word = _word(keys[t], rows[i])
@@ -68,11 +61,7 @@ def draw_keys(seed: int, first: int, last: int) -> NDArray[np.uint64]:
 
 
 class HashedDraw(NamedTuple):
-    """How each of B trees draws its rows.
-
-    `keys` (B,): one for each tree, as `draw_keys` returns them.  `fraction`: the probability that a
-    tree draws a row.
-    """
+    """How each of B trees, with `keys` (B,), draws its rows: each with probability `fraction`."""
 
     keys: NDArray[np.uint64]
     fraction: float
@@ -84,10 +73,7 @@ class HashedDraw(NamedTuple):
     def drawn(
         self, rows: NDArray[np.uint64], weights: NDArray[np.float64], n_jobs: int
     ) -> NDArray[np.bool_]:
-        """Return which trees draw which rows, as a mask (B, m).
-
-        rows (m,) are numbers of rows; those of case weight 0 in weights (m,) are never drawn.
-        """
+        """Return which trees draw which rows of these numbers (m,), (B, m); none of weight 0."""
         mask: NDArray[np.bool_] = np.empty((len(self.keys), len(rows)), dtype=np.bool_)
 
         def mark(first: int) -> None:
@@ -101,17 +87,8 @@ class HashedDraw(NamedTuple):
         return mask
 
 
-# ------------------------------------------------------------------------------------------------
-# Gathering the rows that each tree draws, block by block.
-# ------------------------------------------------------------------------------------------------
-
-
 class RowBlock(NamedTuple):
-    """Rows that pass by together.
-
-    `weights` (m,).  `numbers` (m,): numbers of the rows among all rows.  `X` (p, m): scaled
-    predictors.  `y` (m,): response, or class codes.
-    """
+    """Rows that pass by together: `numbers` (m,), X (p, m) scaled, y (m,) and weights (m,)."""
 
     numbers: NDArray[np.uint64]
     X: Matrix
@@ -148,10 +125,7 @@ def joined_rows(pieces: Sequence[TreeRows]) -> TreeRows:
 
 
 class Gathering:
-    """The rows that some trees draw, in the order of their numbers.
-
-    `draw`: the draws of these trees.  `n_jobs`: threads.
-    """
+    """The rows that some trees draw, in the order of their numbers."""
 
     def __init__(self, draw: HashedDraw, n_jobs: int) -> None:
         self.draw, self.n_jobs = draw, n_jobs
@@ -173,12 +147,8 @@ class Gathering:
         return joined_rows(pieces)
 
 
-# ------------------------------------------------------------------------------------------------
-# The task of one tree: the rows that it has drawn come in, the grown tree goes out.
-#
 # It needs nothing else, and can be pickled: so it can run in a thread, in a process, or on another
 # machine, and the tree is the same.
-# ------------------------------------------------------------------------------------------------
 
 # Bytes that growth takes for each row beside a copy of the predictors: projections and sums, row
 # numbers, nodes.  It took 120 to 200 of them for a number, on 400,000 rows of 20 to 100 columns.
@@ -186,10 +156,7 @@ PER_ROW, PER_CLASS = 200.0, 16.0
 
 
 class Recipe(NamedTuple):
-    """How the trees of a forest are grown; see `odrf.engine.growth.forest_builder.grow_forest`.
-
-    `honest`: whether half of the rows of a tree choose its splits and the others give its values.
-    """
+    """How the trees of a forest are grown; see `odrf.engine.growth.forest_builder.grow_forest`."""
 
     feature_groups: FeatureGroups
     settings: KernelParams
@@ -200,10 +167,7 @@ class Recipe(NamedTuple):
 def grown_apart(
     rows: TreeRows, recipe: Recipe, stream: NDArray[np.uint64], abreast: int = 1
 ) -> Forest:
-    """Return the tree of a random stream (4,), grown on all these rows.
-
-    About `abreast` trees are grown at the same time; the tree does not depend on their number.
-    """
+    """Return the tree of a random stream (4,), of all these rows; `abreast` grow at a time."""
     sampling = Sampling(ALL_ROWS, 1.0, recipe.honest)
     grow = TreeGrower(
         rows.X, rows.y, rows.weights, recipe.feature_groups, sampling, recipe.settings,
@@ -217,23 +181,15 @@ def growth_bytes(n_rows: float, stored_rows: int, n_classes: int) -> float:
     return n_rows * (4.0 * stored_rows + PER_ROW + PER_CLASS * n_classes)
 
 
-# ------------------------------------------------------------------------------------------------
-# Sums of responses over the rows that reach each leaf and were not drawn by its tree.
-#
 # They are sums of whole numbers, which are the same in any order: so parts of them can be added up
 # anywhere.
-# ------------------------------------------------------------------------------------------------
 
 # No sum is larger: one bit below that of the sign is left free.
 MOST_BITS = 61
 
 
 class LeafScale(NamedTuple):
-    """What the whole numbers stand for.
-
-    `centre`: what is subtracted from responses; 0 for classes.  `response`, `weight`: by what
-    weighted responses, and weights, are multiplied before they are rounded.
-    """
+    """What whole numbers stand for: responses less `centre`, times weights, times these."""
 
     centre: float
     response: float
@@ -241,11 +197,10 @@ class LeafScale(NamedTuple):
 
 
 def leaf_scale(n: int, span: tuple[float, float], heaviest: float, classes: bool) -> LeafScale:
-    """Return the scale for the sums of at most n rows.
+    """Return the scale for the sums of n rows, up to the `heaviest`, of responses in `span`.
 
-    A number is rounded by less than 2⁻⁶⁰ n times the largest one.  `span` is the smallest and the
-    largest response, `heaviest` the largest weight.  If `classes`, responses are class codes,
-    whose weights are summed.
+    A number is rounded by less than 2⁻⁶⁰ n times the largest one.  Of class codes, weights are
+    summed.
     """
     low, high = span
     centre = 0.0 if classes else low + (high - low) / 2
@@ -267,8 +222,7 @@ def add_to_leaves(leaves, unseen, begin, y, weights, classes, scale, sums):
     """Add rows to the sums (nodes, K + 1) of the leaves that they reach, whole numbers of `scale`.
 
     leaves (B, m) are those of the rows from `begin` on, valid where unseen (B, n) is true.  The
-    first K sums of a leaf are those of weights times centred responses, or of the weights of each
-    class if `classes`; the last one is that of the weights.
+    sums are of weights times centred responses, or of weights of each class, and last of weights.
     """
     last = sums.shape[1] - 1
     for i in range(leaves.shape[1]):

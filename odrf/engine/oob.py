@@ -17,10 +17,6 @@ from odrf.engine.running import ROWS_PER_BLOCK, end_if_stopped, in_blocks, in_or
 from odrf.engine.trees.forest import NUMBER, Forest, predicted_class
 from odrf.engine.trees.routing import EVERY_ROW, leaves_of, walk
 
-# ------------------------------------------------------------------------------------------------
-# Out-of-bag predictions, their error as trees are added, and permutation losses.
-# ------------------------------------------------------------------------------------------------
-
 # Instead of a sum of weights that is 0.
 TINY = 1e-300
 
@@ -31,10 +27,9 @@ ROWS_AT_ONCE = 2**19
 class OutOfBag(NamedTuple):
     """Out-of-bag results of a forest.
 
-    `value` (n, K): mean leaf value over the trees that did not draw the row; NaN if every tree drew
-    it.  `votes` (n,): number of trees that did not draw the row.  `error_path` (B,): weighted mean
-    loss (squared error; 0-1 for classes) of the first b trees' out-of-bag predictions, over the
-    rows that have one.
+    `value` (n, K): mean leaf value over the trees that did not draw the row; NaN without any.
+    `votes` (n,): their number.  `error_path` (B,): weighted mean loss of the first b trees over the
+    rows that have a prediction of them.
     """
 
     value: NDArray[np.float64]
@@ -45,10 +40,9 @@ class OutOfBag(NamedTuple):
 class LossIncrease(NamedTuple):
     """By how much the out-of-bag loss of B trees increases when one of P predictors is permuted.
 
-    Trees without out-of-bag rows are left out.  `of_tree` (B, P): weighted mean increase over the
-    out-of-bag rows of each tree; 0 for predictors that it does not use.  `of_row` (P, n): what each
-    row contributes: the sum over the rows is the mean over the trees.  `share` (n,): the share of
-    the row in these means, by its weight and the trees that did not draw it.
+    `of_tree` (B, P): weighted mean increase over the out-of-bag rows of each tree, if it has any.
+    `of_row` (P, n): what each row contributes; the sum over the rows is the mean over the trees.
+    `share` (n,): the share of the row in these means.
     """
 
     of_tree: NDArray[np.float64]
@@ -139,9 +133,8 @@ def _permuted_losses(
     """Write to out (P,) the increase of a tree's loss on `rows` when each `used` one is permuted.
 
     `used` are numbers of predictors, begin[j] … end[j] - 1 their rows of X (r, n); permuted (m,)
-    holds the rows in any order, and is shuffled; sample (m * r,) and base (m,) are as
-    `_losses_as_they_are` writes them.  of_row (len(used), m) receives what each of the m rows adds
-    to the increase.
+    holds the rows, and is shuffled; sample (m * r,) and base (m,) are as `_losses_as_they_are`
+    writes them. of_row (len(used), m) receives what each of the m rows adds.
     """
     n_rows = len(rows)
     walkers, places = np.empty(n_rows, dtype=np.uint32), np.empty(n_rows, dtype=np.uint64)
@@ -167,12 +160,7 @@ def _permuted_losses(
         out[j] = increase / total
 
 
-def out_of_bag(
-    forest: Forest,
-    X: Matrix,
-    y: NDArray[np.float64],
-    draws: Draws,
-) -> OutOfBag:
+def out_of_bag(forest: Forest, X: Matrix, y: NDArray[np.float64], draws: Draws) -> OutOfBag:
     """Predict every training row by the trees that did not draw it, which `draws` repeats."""
     return out_of_bag_by_fold([forest], np.zeros(len(y), dtype=np.int64), X, y, draws)
 
@@ -184,10 +172,7 @@ def out_of_bag_by_fold(
     y: NDArray[np.float64],
     draws: Draws,
 ) -> OutOfBag:
-    """Predict every training row as `out_of_bag` does, by the forest of its fold (n,).
-
-    The forests differ only in how their trees are pruned.
-    """
+    """Predict every training row by the forest, pruned in its own way, of its fold (n,)."""
     n, (B, K) = len(y), (forests[0].n_trees, forests[0].value.shape[1])
     unseen = draws.all_unseen()
     found = OutOfBag(np.zeros((n, K)), np.zeros(n, dtype=np.int64), np.zeros(B))
@@ -219,12 +204,11 @@ def predict_out_of_bag(
     found: OutOfBag,
     see: Callable[[int, NDArray[np.int32]], object] = lambda begin, leaves: None,
 ) -> NDArray[np.float64]:
-    """Predict rows by the trees that have not seen them, in as many threads as `n_jobs` says.
+    """Predict rows by the trees that have not seen them, as `unseen` (B, n) says.
 
-    Values and votes are added to those of `found`, which are 0 at first; `unseen` (B, n) says which
-    trees have not seen which rows.  `see` is told, in the order of the rows, the first of some rows
-    and their leaves (B, m), valid where out of bag.  Returns the sums (B, 2) of weighted
-    losses and of weights by the number of trees.
+    Values and votes are added to those of `found`.  `see` is told, in the order of the rows, the
+    first of some rows and their leaves (B, m).  Returns the sums (B, 2) of weighted losses and of
+    weights by the number of trees.
     """
     packed = forest.packed_for(X)
 
@@ -255,7 +239,7 @@ def permutation_loss(
     """Return by how much each tree's out-of-bag loss increases when a predictor is permuted.
 
     All columns ``first[j]:first[j + 1]`` of predictor j are permuted together, among the tree's
-    out-of-bag rows (Breiman 2001, section 10).  `advance` is called after each tree.
+    out-of-bag rows (Breiman 2001, section 10).
     """
     B, P, n = forest.n_trees, len(first) - 1, len(y)
     require_memory(
@@ -303,13 +287,9 @@ def permutation_loss(
     )
 
 
-# ------------------------------------------------------------------------------------------------
-# The loss of a forest at many stages of pruning, in one walk up each tree.
-#
 # At each stage a row ends at some node between its leaf and the root.  A node predicts for the
 # stages from the first one at which rows end in it up to the one at which they end in its parent.
 # So one walk from the leaf to the root gives the predictions of all stages.
-# ------------------------------------------------------------------------------------------------
 
 # Most numbers in the sums of a block: one for each row, class and stage.
 ROOM = 2**21
@@ -376,18 +356,12 @@ def stage_losses(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the losses of the forest at each of k stages on the rows of X (p, n).
 
-    `first` (m,): the first stage at which rows end in each node: 0 for leaves, k if they never
-      do.  It must not decrease from a node to its parent.
-    `n_stages`: the number of stages k.
-    `X` (p, n): scaled predictors.
-    `y` (n,): response, or class codes.
-    `weights` (n,): weights w of the rows.
-    `n_jobs`: threads; the result is the same for any number.
-    `wanted` (B, n): which trees predict which rows; by default all.  A row that no tree predicts
-      is left out.
-    `advance`: called with numbers of rows when they are done.
-    Returns `mass` (2,): Σw and Σw² over the rows.  `sums` (3, k): Σwl, Σw²l and Σw²l² of the
-      losses l: squared errors, or for classes the 0-1 loss.
+    `first` (m,): the first stage at which rows end in each node: 0 for leaves, k if they never do;
+    it does not decrease from a node to its parent.  `wanted` (B, n): which trees predict which
+    rows, by default all; a row without any is left out.
+
+    Returns `mass` (2,): Σw and Σw² over the rows, and `sums` (3, k): Σwl, Σw²l and Σw²l² of the
+    losses l: squared errors, or for classes the 0-1 loss.
     """
     packed, above = forest.packed_for(X), forest.parents()
     prediction_rule = forest.prediction_rule
@@ -408,11 +382,6 @@ def stage_losses(
         mass += block_mass
         sums += block_sums
     return mass, sums
-
-
-# ------------------------------------------------------------------------------------------------
-# What the trees of a kind say of the rows that they did not draw.
-# ------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -439,10 +408,7 @@ def write_out_of_bag_values(table, leaves, unseen, centre, scale, first, last, v
 
 @kernel
 def write_own_values(table, leaves, unseen, code, first, last, own):
-    """Write what the trees ``first:last`` say of the class `code` (m,) of each row.
-
-    To own (m, b) float64; the other arguments are those of `write_out_of_bag_values`.
-    """
+    """Write to own (m, b) what trees ``first:last`` say of the class `code` (m,) of each row."""
     for r in range(np.uint64(len(leaves))):
         k = np.uint64(code[r])
         for t in range(np.uint64(first), np.uint64(last)):

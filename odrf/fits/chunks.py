@@ -54,22 +54,18 @@ from odrf.public.chunks import Chunks
 from odrf.public.progress import progress_bar
 from odrf.statistics.importance import importance_of_sums
 
-# ------------------------------------------------------------------------------------------------
-# Out-of-bag errors of a forest on rows in chunks, summed up block by block.
-#
 # What a block adds is computed from the block alone (`evaluated_block`), so that it can be done
 # anywhere, and is added up in the order of the blocks (`total_of_blocks`).
-# ------------------------------------------------------------------------------------------------
 
 # What a probability of 0 counts as in the log loss.
 LEAST = 2.0**-52
 
 
 class BlockSums(NamedTuple):
-    """The sums of a block of rows.
+    """The sums of a block of rows: of errors by the number of trees, out of bag, and of responses.
 
-    `path` (B, 2), `confusion` (K, K), `columns` (p,), `classes` (K,).  `n_evaluated`: `evaluated`.
-    `weight`, `mean`, `squares`: squares around it.
+    `path` (B, 2), `confusion` (K, K), `columns` (p,), `classes` (K,).  `evaluated`: the weight of
+    the `n_evaluated` rows.  `squares`: squares of responses around their `mean`.
     """
 
     path: NDArray[np.float64]
@@ -86,10 +82,7 @@ class BlockSums(NamedTuple):
 
 
 class Validation(NamedTuple):
-    """What evaluates a block of rows.  It can be pickled.
-
-    `draw` is which rows the trees have drawn, `scale` the scale of the sums of leaves.
-    """
+    """What evaluates a block: trees, their draws, the scale of leaves.  It can be pickled."""
 
     forest: Forest
     reader: BlockReader
@@ -110,10 +103,7 @@ def validation_of(fit: Fit, rows: StreamedRows, draw: HashedDraw) -> Validation:
 def evaluated_by_blocks(
     fit: Fit, rows: StreamedRows, draw: HashedDraw, advance: Callable[[int], object]
 ) -> RowSums:
-    """Predict each row by the trees that did not draw it; sum up the losses, and the columns.
-
-    `advance` is called with the number of rows of each block.
-    """
+    """Predict each row by the trees that did not draw it; sum up the losses, and the columns."""
     evaluating = validation_of(fit, rows, draw)
     leaf_sums = evaluating.no_sums()
 
@@ -185,8 +175,7 @@ def total_of_blocks(
 ) -> RowSums:
     """Return the means over all blocks, of which there is one at least, added in their order.
 
-    Means and sums of squares of the response are put together as Chan, Golub and LeVeque (1983)
-    do.  `leaf_sums` are complete when the blocks are at their end.
+    Means and squares of the response are put together as Chan, Golub and LeVeque (1983) do.
     """
     blocks = iter(blocks)
     total = next(blocks)
@@ -226,10 +215,6 @@ def total_of_blocks(
     )
 
 
-# ------------------------------------------------------------------------------------------------
-# Growing a forest on rows in chunks: passes that collect the rows of trees, and one that evaluates.
-# ------------------------------------------------------------------------------------------------
-
 # Bytes of a response and a weight.
 PER_ROW = 16.0
 # Options that are settled even if they are no functions.
@@ -239,11 +224,10 @@ UNKNOWN = 4e9
 
 
 class Passes(NamedTuple):
-    """The passes over the rows that grow and evaluate a forest.
+    """The passes over the rows that grow the trees of a forest, in their order, and evaluate them.
 
-    `trees` takes rows, control, draw, and a function that is called after each tree; it yields the
-    trees in their order. `evaluated` takes fit, rows, draw, and a function that is called with the
-    number of rows done; it returns the sums of all rows.
+    `trees` takes rows, control, draw, and what is called after each tree; `evaluated` takes fit,
+    rows, draw, and what is called with numbers of rows done.
     """
 
     trees: Callable[
@@ -253,18 +237,13 @@ class Passes(NamedTuple):
 
 
 def grow_streamed(
-    call: str,
-    rows: StreamedRows,
-    request: Options,
-    passes: Passes,
-    progress: bool = False,
+    call: str, rows: StreamedRows, request: Options, passes: Passes, progress: bool = False
 ) -> StreamedFit:
     """Resolve the options of a call, grow the trees, and evaluate them by their out-of-bag rows.
 
-    `passes` say where and how trees are grown and evaluated; the fit does not depend on it.
-    `progress` shows a bar of the trees, and one of the rows.  Raises `InputError` if an option is
-    invalid or needs all rows at once, or if a tree draws no row, and `MemoryError` if one tree with
-    its rows takes more memory than there is.
+    `passes` say where this is done; the fit does not depend on it.  Raises `InputError` if an
+    option is invalid or needs all rows at once, or a tree draws no row, and `MemoryError` if one
+    takes too much.
     """
     asked = streamed_request(request)
     control = checked_control(asked, rows)
@@ -291,10 +270,7 @@ def grow_streamed(
 
 
 def checked_control(asked: Options, rows: StreamedRows) -> ResolvedOptions:
-    """Return the options of a forest, as `streamed_request` returns them, resolved and checked.
-
-    Raises `InputError` if an option is invalid, or a tree would draw all rows.
-    """
+    """Return the options of `streamed_request`, resolved; a tree may not draw all rows."""
     classification = rows.design.response.kind == "classification"
     require_objective(asked.objective, classification, False)
     require_split_scale(asked.split_scale, rows.design.response.kind, False)
@@ -369,15 +345,11 @@ def _grown(
 def abreast(rows: StreamedRows, control: ResolvedOptions) -> tuple[int, int]:
     """Return the trees whose rows are gathered in one pass, and those that grow at the same time.
 
-    The rows of the former and the growth of the latter take at most half of the memory that is
-    free, or the limit of the chunks.  The trees do not depend on it.  Raises `MemoryError` if one
-    tree takes more than is free.
+    Both take at most half of the memory that is free, or the limit of the chunks.
     """
     drawn, of_rows, of_growth = tree_bytes(rows, control)
     require_memory(
-        of_rows + of_growth,
-        f"growing a tree of {drawn:.0f} rows",
-        "use a smaller sample_fraction=",
+        of_rows + of_growth, f"growing a tree of {drawn:.0f} rows", "use a smaller sample_fraction="
     )
     free = available_memory()
     budget = rows.source.memory or (free / 2 if math.isfinite(free) else UNKNOWN)
@@ -416,10 +388,6 @@ HERE = Passes(_trees, evaluated_by_blocks)
 """In threads of this process."""
 
 
-# ------------------------------------------------------------------------------------------------
-# Predictions of rows in chunks: one after the other, or written to a file of Parquet.
-# ------------------------------------------------------------------------------------------------
-
 Result = TypeVar("Result")
 
 
@@ -432,8 +400,7 @@ def chunks_predicted(
 ) -> Iterator[tuple[pd.DataFrame, pd.Series | pd.DataFrame]]:
     """Yield the `kept` columns of each chunk, and what `predict`, which needs `columns`, gives.
 
-    Raises `InputError` if a chunk lacks a column.  Warns of levels that no training row has, of
-    each level once, not in each chunk.
+    Warns of levels that no training row has, of each level once, not in each chunk.
     """
     names = chunks.columns()
     needed = {*columns, *kept}
@@ -461,11 +428,7 @@ def predictions_to_parquet(
     keep: Any,
     progress: bool,
 ) -> int:
-    """Write the predictions of all chunks to a file of Parquet; return the number of rows.
-
-    Raises `InputError` as `chunks_predicted`; if pyarrow is not installed, a chunk cannot be read,
-    or the file cannot be written.
-    """
+    """Write the predictions of all chunks to a file of Parquet; return the number of rows."""
     try:
         import pyarrow.parquet  # noqa: PLC0415  # optional
     except ImportError:

@@ -521,7 +521,7 @@ def warn_of_chunks(rows: StreamedRows) -> None:
     """Warn of what is visibly wrong with the first rows in chunks; other checks need all."""
     frame = rows.reader.frame(rows.first)
     # a chunk without any response may have no value that distinguishes it from text
-    y = rows.reader.responses(frame).y if len(frame) else np.empty(0)
+    y = rows.reader.responses(frame)[0] if len(frame) else np.empty(0)
     checked = CheckedRows(rows.design, frame, np.arange(len(frame)), y)
     warn_of_leaking_predictors(checked)
     warn_of_codes_for_missing(checked)

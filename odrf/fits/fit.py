@@ -33,10 +33,6 @@ from odrf.options.tree import ResolvedOptions
 from odrf.pruning.validation import OutOfBagChoice, SubtreePath
 from odrf.public.progress import progress_bar
 
-# ------------------------------------------------------------------------------------------------
-# The fit of trees and forests, and what all fits have in common.
-# ------------------------------------------------------------------------------------------------
-
 
 class AnyResolvedOptions(Protocol):
     """The options that all fits have."""
@@ -87,10 +83,7 @@ class AnyFit(Protocol):
 
 @dataclass(frozen=True)
 class Pruning:
-    """How a fit was pruned.
-
-    `by_options`: pruned forest.
-    """
+    """How a fit was pruned: `by_options`, or by a call of ``prune()``."""
 
     grown: Fit
     by_options: bool
@@ -106,9 +99,8 @@ class Pruning:
 class Fit:
     """A fit of a tree or forest, from which results are computed.  It can be pickled.
 
-    `streams` (B, 4), `n_at_split` (m,).  `request`: model is grown on other predictors; its
-    functions are evaluated again when rows are added.  `further_seeds`: `control`.  `scale_errors`:
-    was given.
+    `streams` (B, 4), `n_at_split` (m,).  `request`: the options by which a model is grown on other
+    rows or predictors.
     """
 
     votes: ClassVar[bool] = False
@@ -184,20 +176,13 @@ class Fit:
         return self if self.pruning is None else self.pruning.grown.first_grown
 
 
-# ------------------------------------------------------------------------------------------------
-# The fit of boosted trees.
-# ------------------------------------------------------------------------------------------------
-
 # A mean weight from here on counts as at least 1: balanced class weights have 1 but for rounding.
 ALMOST_ONE = 1.0 - 1e-9
 
 
 @dataclass(frozen=True)
 class BoostedFit:
-    """A fit of boosted trees, from which results are computed.  It can be pickled.
-
-    `held` (n,).
-    """
+    """A fit of boosted trees, from which results are computed; `held` (n,) are validation rows."""
 
     votes: ClassVar[bool] = False
     summed: ClassVar[bool] = True
@@ -254,10 +239,7 @@ def grow_boosted_fit(
     control: ResolvedBoostingOptions,
     progress: bool,
 ) -> BoostedFit:
-    """Return boosted trees, grown on all rows or on those that are not validation rows.
-
-    Raises `InputError` if there are too few rows for validation rows.
-    """
+    """Return boosted trees, grown on all rows or on those that are not validation rows."""
     held = np.zeros(len(data.y), dtype=bool)
     if isinstance(control.validation, float):
         held = _held_out(design, data, control.validation, control.seed)
@@ -307,8 +289,8 @@ def _boosted(
 def _penalty_unit(data: TrainingData) -> float:
     """Return what penalty and `min_hessian` are multiplied by, beside sums of weights of `data`.
 
-    Weights count rows: 2 is the same as the row twice.  Weights with a mean below 1, such as shares
-    of a sum, cannot, and both are as if their mean was 1.
+    Weights count rows: 2 is the row twice.  Those with a mean below 1 cannot, and count as if it
+    was 1.
     """
     mean = float(data.weights[data.weights > 0].mean())
     return 1.0 / data.weight_unit if mean * data.weight_unit > ALMOST_ONE else mean
@@ -317,7 +299,7 @@ def _penalty_unit(data: TrainingData) -> float:
 def loss_and_responses(loss: Loss, data: TrainingData) -> tuple[Loss, NDArray[np.float64]]:
     """Return the loss and the responses (n,) of the training rows, in the form that the loss needs.
 
-    A loss of times to an event then holds the times of all rows, and responses are numbers of rows.
+    A loss of times to an event holds the times of all rows; responses are then numbers of rows.
     """
     times = data.times
     if times is None or not isinstance(loss, SurvivalLoss):
@@ -361,17 +343,11 @@ def _held_out(design: Design, data: TrainingData, share: float, seed: int) -> ND
     return held
 
 
-# ------------------------------------------------------------------------------------------------
-# The fit of a guided forest.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class GuidedFit:
-    """A fit of a guided forest, from which results are computed.  It can be pickled.
+    """A fit of a guided forest, from which results are computed; `streams` (B, 4).
 
-    `streams` (B, 4).  `further_seeds`: `control`.  `reader`: `odrf.fits.missing`.  `votes`:
-    `odrf.engine.guided.forest.GuidedForest`.
+    `reader`: the trees that read missing cells, see `odrf.fits.missing`.
     """
 
     ordered: ClassVar[bool] = False
@@ -436,11 +412,6 @@ def grow_guided_trees(
         )
 
 
-# ------------------------------------------------------------------------------------------------
-# Rows as columns of the data and as a matrix: what effects and explanations change values in.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class RawRows:
     """Rows whose variables can be given other values; see `odrf.design.new_rows.with_values`.
@@ -457,20 +428,13 @@ class RawRows:
 
 
 def raw_rows(fit: AnyFit, newdata: pd.DataFrame | None = None) -> RawRows:
-    """Return the training rows, or those of `newdata` that can be predicted.
-
-    Raises `InputError` if `newdata` cannot be predicted, has no complete row or lacks the offsets
-    of the fit, or if the fit does not hold its training rows.
-    """
+    """Return the training rows, or those of `newdata` that can be predicted, one at least."""
     rows = rows_of_scores(fit, newdata)
     return replace(rows, offset=offsets_of(fit, newdata, rows.complete))
 
 
 def rows_of_scores(fit: AnyFit, newdata: pd.DataFrame | None = None) -> RawRows:
-    """Return rows as `raw_rows` does, with offsets of 0: the part of scores by the trees.
-
-    Raises `InputError` as `raw_rows` does; offsets are not needed.
-    """
+    """Return rows as `raw_rows` does, with offsets of 0: the part of scores by the trees."""
     design, data = fit.design, fit.data
     if newdata is None:
         every = np.ones(data.n_rows, dtype=np.bool_)
@@ -486,19 +450,10 @@ def rows_of_scores(fit: AnyFit, newdata: pd.DataFrame | None = None) -> RawRows:
 def offsets_of(
     fit: AnyFit, newdata: pd.DataFrame | None, complete: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Return the offsets of the training rows, or of the `complete` rows of `newdata`.
-
-    Raises `InputError` if the fit has offsets and `newdata` lacks their column, or there is no such
-    column.
-    """
+    """Return the offsets of the training rows, or of the `complete` rows of `newdata`."""
     if not isinstance(fit, BoostedFit):
         return np.zeros(int(complete.sum()))
     return fit.offset.values if newdata is None else fit.offset.of(newdata, None, complete)
-
-
-# ------------------------------------------------------------------------------------------------
-# The fit of a forest whose training rows came in chunks: it keeps none of them.
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -522,11 +477,10 @@ class RowSums:
 
 @dataclass(frozen=True)
 class StreamedFit(Fit):
-    """A fit of a forest on rows in chunks.  It can be pickled.
+    """A fit of a forest on rows in chunks, which keeps none of them.
 
-    Its `data` hold only the numbers of rows, and raise an error that says so when rows are read.
-    `streams` are those of growth; rows are drawn by `odrf.engine.chunks`. `sums` is None before the
-    rows have been evaluated.
+    `streams` are those of growth; rows are drawn by `odrf.engine.chunks`.  `sums` is None before
+    the rows have been evaluated.
     """
 
     sums: RowSums | None = None

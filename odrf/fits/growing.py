@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from odrf.checks import AUTO, is_word
 from odrf.design import Design, TrainingData
+from odrf.design.design import rows_a_subject
 from odrf.design.missing import SURROGATE
-from odrf.design.subjects import rows_a_subject
 from odrf.engine.factors import beside, with_rows
 from odrf.engine.growth.forest_builder import grow_forest
 from odrf.engine.growth.split_scales import splitting_response

@@ -1,7 +1,6 @@
 """Trees with rows that did not grow them: out-of-bag rows, or the fit is made again on parts.
 
-A fit whose trees use all rows has no rows to validate its splits.  So it is made again by the same
-options without some of the rows, which are then its validation rows: cross-fitting.
+A fit whose trees use all rows is made again without some, its validation rows: cross-fitting.
 """
 
 from __future__ import annotations
@@ -45,11 +44,10 @@ def held_out_trees(fit: AnyFit, progress: bool = False) -> list[HeldOutTrees] | 
 
     If trees or runs leave rows out, these are the fit's own trees.  Otherwise the fit is made again
     on parts of the rows: a tree without each of five folds; a forest, boosted trees or a tree of a
-    large table without each of two halves.  Groups of a fit with `groups` stay whole; of one with
-    `order`, validation rows are later than those of the trees.  If validation rows choose the size
-    of a tree, or the number of rounds, they are chosen again, so that the final validation rows
-    have chosen nothing.  A tree that `prune` has cut has as many leaves as in the fit, or the next
-    smaller number that pruning gives.  The parts follow from the fit's seed.
+    large table without each of two halves.  Groups stay whole; validation rows of an order are
+    later than those of the trees.  The size of a tree, or the number of rounds, is chosen again, so
+    that the final validation rows have chosen nothing; a tree that `prune` has cut has as many
+    leaves as in the fit, or the next smaller number that pruning gives.
     """
     if not fit.forest.is_split().any():
         return []
@@ -65,8 +63,8 @@ def responses_held_out(fit: AnyFit) -> NDArray[np.float64]:
     """Return the values (n, K) that the predictions of trees are compared with, for K outputs.
 
     Of means and votes the response, or the indicators of the classes.  Of boosted trees minus the
-    derivative of the loss by the score before the first round: for the squared error the residual
-    from the mean, for classes indicator minus share.
+    derivative of the loss by the score before the first round: residual from the mean, indicator
+    minus share.
     """
     y = fit.data.y
     if isinstance(fit, BoostedFit):
@@ -201,10 +199,9 @@ def _shared(trees: NDArray[Trees], parts: list[FoldRows]) -> list[NDArray[Trees]
 
 
 def _parts(fit: AnyFit, k: int) -> list[FoldRows] | None:
-    """Divide the rows into k parts, each of which are validation rows of trees of the others.
+    """Divide the rows into k parts, each of which validates trees of the others, or None.
 
-    In time, every part but the first evaluates trees of those before it.  None if one of them or
-    its rest is too small.
+    In time, every part but the first evaluates trees of those before it.
     """
     y, weights = fit.data.y, fit.data.weights
     rows = rows_to_divide(fit.design, fit.data)

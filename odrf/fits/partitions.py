@@ -20,12 +20,7 @@ from numpy.typing import NDArray
 from odrf.design.chunks import BlockChecksum, BlockReader, StreamedRows, checked_sum
 from odrf.design.partitions import BlockRangeTasks, PartitionBlocks
 from odrf.engine.chunks import Gathering, HashedDraw, Recipe, TreeRows, grown_apart, joined_rows
-from odrf.engine.growth.backends import (
-    TasksOnWorkers,
-    computed_by_workers,
-    prefixed,
-    scattered,
-)
+from odrf.engine.growth.backends import TasksOnWorkers, computed_by_workers, prefixed, scattered
 from odrf.engine.memory import in_bytes
 from odrf.engine.numeric import streams
 from odrf.engine.trees.forest import Forest
@@ -44,10 +39,6 @@ from odrf.fits.fit import AnyFit, Fit, RowSums
 from odrf.fits.predicting import predict_rows, rows_of
 from odrf.options.tree import ResolvedOptions
 
-# ------------------------------------------------------------------------------------------------
-# How many trees gather their rows on the workers of a cluster at the same time.
-# ------------------------------------------------------------------------------------------------
-
 # Trees times ranges of blocks of a batch: a scheduler keeps some kilobytes for each, and takes a
 # quarter of a millisecond (`benchmarks/many_rows/dask_workers.py`).
 MOST_PIECES = 100_000
@@ -58,9 +49,7 @@ def trees_at_once(
 ) -> int:
     """Return the number of trees of a batch, of which as many as `batches` exist at once.
 
-    The rows that are drawn, and the growth of as many trees as the workers have threads, take at
-    most half of the workers' memory, or the limit of `Chunks`.  The trees do not depend on it.
-    Raises `MemoryError` if one tree takes more than a worker has.
+    Rows and growth take at most half of the workers' memory, or the limit of `Chunks`.
     """
     n_rows, of_rows, of_growth = tree_bytes(rows, control)
     workers = _workers(client)
@@ -88,10 +77,6 @@ def _workers(client: Any) -> list[dict[str, Any]]:
         found = client.scheduler_info()
     return list(found["workers"].values())
 
-
-# ------------------------------------------------------------------------------------------------
-# Growing and evaluating a forest on the workers of a cluster that have its rows.
-# ------------------------------------------------------------------------------------------------
 
 # So many sums of leaves are added up by one task.
 ADDED_AT_ONCE = 8
@@ -186,8 +171,8 @@ def _submit_batch(
 ) -> Sequence[Any]:
     """Submit the tasks of a batch of trees; return the futures of checksums and of trees.
 
-    The numbers below `n_ranges` are those of checksums of blocks of rows, those from there on
-    are of trees, of which the first one has the number `first` in the forest.
+    Numbers below `n_ranges` are those of checksums, those from there on of trees, of which the
+    first one has the number `first` in the forest.
     """
     source = _partitions(rows)
     trees = [number - n_ranges for number in numbers if number >= n_ranges]
@@ -261,10 +246,7 @@ def _evaluated_on_workers(
 def _submit_evaluation(
     rows: StreamedRows, evaluating: Validation, numbers: Sequence[int]
 ) -> Sequence[Any]:
-    """Submit the tasks that evaluate; return the futures of sums of rows, and of leaves (the last).
-
-    The numbers are those of blocks of rows, and one more for the sums of leaves.
-    """
+    """Submit the tasks that evaluate; return the futures of sums of rows, last of leaves."""
     source = _partitions(rows)
     tasks = _tasks(
         source, "evaluate rows", _evaluated_range, scattered(source.client, evaluating), rows
@@ -321,17 +303,8 @@ ON_WORKERS = Passes(_trees_on_workers, _evaluated_on_workers)
 """On the workers of a cluster of Dask, which have the rows in partitions."""
 
 
-# ------------------------------------------------------------------------------------------------
-# Predictions of a data frame in partitions, each of which is predicted where it is.
-# ------------------------------------------------------------------------------------------------
-
-
 def partitions_predicted(fit: AnyFit, frame: Any, type: str, priors: Any) -> Any:
-    """Return the predictions of a data frame of Dask, as a lazy series or frame of Dask.
-
-    The fit is sent to the workers once.  Raises `InputError` if the type is unknown or needs
-    classes, the frame lacks a column, or the priors are invalid.
-    """
+    """Return the predictions of a data frame of Dask, lazily; workers get the fit once."""
     from dask.delayed import delayed  # noqa: PLC0415  # optional: there is no such frame without it
 
     # a worker has several threads, and each of them predicts a partition

@@ -36,12 +36,8 @@ from odrf.pruning.complexity import critical_alphas, pruned
 from odrf.pruning.validation import OutOfBagChoice, losses_of
 from odrf.statistics.jackknife import weighted_mean
 
-# ------------------------------------------------------------------------------------------------
-# Training rows: predicted out of bag where the fit leaves rows out, else by all trees.
-#
 # A tree that drew a row has seen its response.  So the mean over all trees is too close to the
 # responses of the training rows, and residuals from it are too small.
-# ------------------------------------------------------------------------------------------------
 
 OUT_OF_BAG, IN_BAG = "out-of-bag", "in-bag"
 
@@ -62,12 +58,10 @@ def leaves_rows_out(fit: AnyFit) -> bool:
 
 
 def asked_out_of_bag(training: Any, newdata: pd.DataFrame | None, leaves_out: bool) -> bool:
-    """Return whether rows are to be predicted out of bag.
+    """Return whether rows are to be predicted out of bag, by arguments of `predict`.
 
-    `training`, "out-of-bag", "in-bag" or None, and `newdata`, None for training rows, are the
-    arguments of `predict`. `leaves_out` says whether the fit has out-of-bag rows.  Raises
-    `InputError` if `training` is unknown, is given with `newdata`, or needs out-of-bag rows that
-    the fit does not have.
+    `leaves_out`: whether the fit has out-of-bag rows.  Raises `InputError` if `training` is
+    unknown, is given with `newdata`, or needs out-of-bag rows that the fit does not have.
     """
     if training is None:
         return leaves_out and newdata is None
@@ -103,11 +97,7 @@ def warn_of_rows_always_drawn(oob: NDArray[np.float64], drawn_by: str) -> None:
 
 
 def residuals(fit: AnyFit, value: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the residuals (n,) of means or class probabilities `value` (n, K) of training rows.
-
-    For a regression, response minus mean.  For classes, 1 minus the probability of the class
-    observed.
-    """
+    """Return response minus mean (n,), or 1 minus the probability of the class, by `value`."""
     return residuals_of(fit.data.y, value, fit.design.response.classes is not None)
 
 
@@ -128,8 +118,8 @@ def with_rows_apart(
 ) -> Rows:
     """Return results of the training rows, `own`, with those of the rows of weight 0 among them.
 
-    `predict` returns the results of new rows.  No tree has drawn rows of weight 0; but trees may
-    have drawn others of their groups, or later ones, so that `out_of_bag` results are then missing.
+    No tree has drawn these; but trees may have drawn others of their groups, or later ones: then
+    `out_of_bag` results are missing.
     """
     apart, of_rows = fit.data.apart, fit.data.structure
     if apart is None:
@@ -160,16 +150,8 @@ def predicting_rows_apart(predict: Predict) -> Predict:
     return predicted  # type: ignore[return-value]
 
 
-# ------------------------------------------------------------------------------------------------
-# Out-of-bag predictions: those of the trees, or runs, that did not draw a row.
-# ------------------------------------------------------------------------------------------------
-
-
 def require_out_of_bag(fit: Fit, what: str, instead: str = "") -> None:
-    """Raise `InputError` if every tree uses all rows; the message says that `what` needs others.
-
-    `instead` ends the message, with another way out.
-    """
+    """Raise `InputError`, which `instead` ends, if all trees use all rows; `what` needs others."""
     if leaves_rows_out(fit):
         return
     if fit.control.resample == "none":
@@ -187,8 +169,7 @@ def forest_out_of_bag(fit: Fit) -> OutOfBag:
     """Return the out-of-bag predictions of a forest, and its error by the number of trees.
 
     If out-of-bag rows have chosen how the trees are pruned, each row is predicted by the trees as
-    the other rows would prune them: see `odrf.pruning.validation`.  Raises `InputError` if every
-    tree uses all rows.
+    the other rows would prune them: see `odrf.pruning.validation`.
     """
     require_out_of_bag(fit, "Out-of-bag results")
     X, y, draws, pruning = fit.data.X, fit.data.y, fit.draws, fit.pruning
@@ -221,10 +202,7 @@ def _choice_of(pruning: Pruning | None) -> OutOfBagChoice | None:
 
 
 def boosted_out_of_bag(fit: BoostedFit) -> NDArray[np.float64]:
-    """Return the scores (K, n) of each row by the runs that did not draw it, with its offset.
-
-    Raises `InputError` if there is only one run.
-    """
+    """Return the scores (K, n) of each row by the runs that did not draw it, with its offset."""
     if fit.control.n_runs == 1:
         raise InputError(
             "out-of-bag results need several runs: fit with n_runs=10 or so, or hold rows out by "
@@ -248,20 +226,12 @@ def validation_rows(fit: BoostedFit, value: NDArray[np.float64]) -> NDArray[np.b
 
 
 def boosted_error(fit: BoostedFit, value: NDArray[np.float64]) -> float:
-    """Return the mean squared error or misclassification rate of out-of-bag values (n, K).
-
-    Raises `InputError` if every run drew every row.
-    """
+    """Return the mean squared error or misclassification rate of out-of-bag values (n, K)."""
     data, known = fit.data, validation_rows(fit, value)
     if not known.any():
         raise InputError("every run drew every row: use more runs, as in n_runs=10")
     losses = losses_of(value[known], data.y[known], fit.ordered)
     return weighted_mean(losses, data.weights[known])
-
-
-# ------------------------------------------------------------------------------------------------
-# The expected response of rows, by any kind of fit.
-# ------------------------------------------------------------------------------------------------
 
 
 def expected_response(
@@ -272,8 +242,8 @@ def expected_response(
 ) -> NDArray[np.float64]:
     """Return the mean response (n, 1) or the class probabilities (n, K) of rows X (p, n).
 
-    X has NaN for missing cells in columns without any in training. `offset` (n,) are those of
-    boosted trees, 0 by default. `advance` is called with numbers of rows when they are done.
+    X has NaN for missing cells in columns without any in training.  `offset` (n,) are those of
+    boosted trees, by default 0.
     """
     if isinstance(fit, StackedFit):
         return _of_parts(fit, X, offset, advance)
@@ -285,10 +255,7 @@ def expected_response(
 
 
 def _of_parts(
-    fit: StackedFit,
-    X: Matrix,
-    offset: NDArray[np.float64] | None,
-    advance: Callable[[int], object],
+    fit: StackedFit, X: Matrix, offset: NDArray[np.float64] | None, advance: Callable[[int], object]
 ) -> NDArray[np.float64]:
     """Return the expected responses of a stack, from those of its parts."""
     values, weights = [], []
@@ -305,18 +272,10 @@ def _of_parts(
     return put_together(values, weights, fit.power)
 
 
-# ------------------------------------------------------------------------------------------------
-# The groups of evaluated rows.
-# ------------------------------------------------------------------------------------------------
-
-
 def groups_of_rows(
     fit: AnyFit, newdata: pd.DataFrame | None, used: NDArray[np.bool_]
 ) -> NDArray[np.int64] | None:
-    """Return codes of the groups of the `used` rows: training rows, or rows of `newdata`.
-
-    None if the fit has no groups, or `newdata` lacks their column: then rows are independent.
-    """
+    """Return codes of the groups of the `used` rows, of training or new; None without groups."""
     structure = fit.data.structure if fit.data.has_rows else None
     if structure is None or structure.groups is None:
         return None
@@ -326,11 +285,6 @@ def groups_of_rows(
     if column is None or column not in newdata.columns:
         return None
     return pd.factorize(newdata[column][used], use_na_sentinel=False)[0].astype(np.int64)
-
-
-# ------------------------------------------------------------------------------------------------
-# Folds of the training rows of a fit, on which subtrees and stages of growth are evaluated.
-# ------------------------------------------------------------------------------------------------
 
 
 class ValidationFolds(NamedTuple):
@@ -347,11 +301,7 @@ class ValidationFolds(NamedTuple):
 
 
 def folds_asked(fit: Fit, cv: Any, seed: int, otherwise: str) -> ValidationFolds:
-    """Return the folds of the argument `cv`; each row is in at most one of them.
-
-    Raises `InputError` if `cv` is no number of folds, labels or splitter; `otherwise` ends the
-    message.
-    """
+    """Return the folds of the argument `cv`, which do not overlap; `otherwise` ends an error."""
     rows, data = rows_to_divide(fit.design, fit.data), fit.data
     division = read_division(cv, rows, data.index, data.complete, otherwise=otherwise)
     folds = division.folds(rows, seed)
@@ -360,10 +310,7 @@ def folds_asked(fit: Fit, cv: Any, seed: int, otherwise: str) -> ValidationFolds
 
 
 def folds_at_most(fit: Fit, k: int) -> ValidationFolds:
-    """Return k folds, or as many as there can be, by the seed of the fit.
-
-    Raises `InputError` if there is one group only, or if there are fewer than three times.
-    """
+    """Return k folds, or as many as there can be, by the seed of the fit."""
     rows = rows_to_divide(fit.design, fit.data)
     k = min(k, most_folds(rows))
     if k < 2:

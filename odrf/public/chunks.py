@@ -18,10 +18,6 @@ from odrf.checks import is_number
 from odrf.errors import InputError, installing, nearest, no_frame
 from odrf.public.frames import computed_partitions, in_pandas, is_partitioned, is_table
 
-# ------------------------------------------------------------------------------------------------
-# Files of Parquet and datasets of pyarrow, read in batches of rows.
-# ------------------------------------------------------------------------------------------------
-
 # Rows of a batch that is read of files and queries.
 ROWS = 2**16
 PARQUET = "*.parquet"
@@ -166,10 +162,6 @@ def required_arrow(what: str) -> Any:
     return pyarrow
 
 
-# ------------------------------------------------------------------------------------------------
-# Tables that come in chunks: files of Parquet, queries, data frames one after the other.
-# ------------------------------------------------------------------------------------------------
-
 ChunkSource: TypeAlias = (
     "str | PathLike[str] | Iterable[Any] | Callable[[], Iterable[Any]] | Chunks | Any"
 )
@@ -312,10 +304,7 @@ class Chunks:
 
 
 def chunks_of(data: Any) -> Chunks | None:
-    """Return the chunks that the argument `data` stands for; None if it is a table in memory.
-
-    Anything that is no source of chunks is left to the checks of data frames.
-    """
+    """Return the chunks that `data` stands for; None for a table in memory and all else."""
     if isinstance(data, Chunks):
         return data
     if isinstance(data, str | PathLike) or _is_dataset(data) or is_partitioned(data):
@@ -422,10 +411,7 @@ def _collected(query: Any, columns: Sequence[str] | None) -> Iterator[Any]:
 
 
 def checked_frame(batch: Any, columns: Sequence[str] | None, called: str) -> pd.DataFrame:
-    """Return a chunk, which messages call so, as a data frame of pandas with these columns.
-
-    Raises `InputError` if it is no data frame, or lacks a column.
-    """
+    """Return a chunk, called so in messages, as a data frame of pandas with these columns."""
     frame = in_pandas(batch)
     if not isinstance(frame, pd.DataFrame):
         raise no_frame(called, batch)

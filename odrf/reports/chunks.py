@@ -9,18 +9,10 @@ from odrf.errors import InputError
 from odrf.fits.fit import Fit, RowSums, StreamedFit
 from odrf.fits.scores import counts_of_classes, explained_part
 from odrf.reports.importance import MeasuredImportance, impurity_table, with_shares
-from odrf.reports.summaries import (
-    NOT_JUDGED,
-    growth_card,
-    growth_summary,
-)
+from odrf.reports.summaries import NOT_JUDGED, growth_card, growth_summary
 from odrf.text.layouts import quantity
 from odrf.text.splits import number
 from odrf.text.summary import Card, Summary
-
-# ------------------------------------------------------------------------------------------------
-# Scores, summary and short description of a forest whose rows came in chunks.
-# ------------------------------------------------------------------------------------------------
 
 OWN, OUT_OF_BAG = "impurity removed", "impurity removed, out of bag"
 NOTE = (
@@ -68,10 +60,7 @@ def streamed_scores(fit: StreamedFit) -> pd.Series:
 
 
 def streamed_confusion(fit: StreamedFit) -> pd.DataFrame:
-    """Return the weights of rows by observed and predicted class, with error rates.
-
-    Raises `InputError`: for a regression.
-    """
+    """Return the weights of rows by observed and predicted class, with error rates."""
     classes, counts = fit.design.response.classes, summed_rows(fit).confusion
     if classes is None or counts is None:
         raise InputError("confusion_matrix needs classes; for a regression see r_squared")

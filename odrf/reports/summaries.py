@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.subjects import rows_a_subject
+from odrf.design.design import rows_a_subject
 from odrf.engine.oob import OutOfBag
 from odrf.fits.fit import AnyFit, BoostedFit, Fit, GuidedFit
 from odrf.fits.pruning import cut_by_call, root_error

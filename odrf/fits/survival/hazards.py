@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import TrainingData
-from odrf.design.subjects import rows_a_subject, subjects_of
+from odrf.design.design import rows_a_subject, subjects_of
 from odrf.design.survival_times import SurvivalTimes
 from odrf.engine.resamples import Draws
 from odrf.engine.survival.event_ranks import EventRanks, subdistribution_ranks

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.design.design import last_rows, rows_a_subject, subjects_of
 from odrf.design.response import Response
-from odrf.design.subjects import last_rows, rows_a_subject, subjects_of
 from odrf.engine.survival.curve_numbers import incidence_at, quantile_at, time_of_incidence
 from odrf.errors import InputError
 from odrf.fits.intervals import LEVEL
