@@ -40,6 +40,7 @@ from odrf.engine.survival.curves import LeafCurves, leaf_curves
 from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.trees.concatenate import require_memory_for_all, within_memory
 from odrf.engine.trees.forest import Forest, joined
+from odrf.fits import survival
 from odrf.fits.stacking import (
     Evidence,
     LogLoss,
@@ -50,11 +51,9 @@ from odrf.fits.stacking import (
     products_of_unseen,
     sums_of_rows,
 )
-from odrf.fits.survival.hazards import cause_numbers
 from odrf.options.blend import ERROR
 from odrf.options.tree import ResolvedOptions
 from odrf.projections.mixture import Mixture
-from odrf.statistics.survival.observation import observation_curve, weighted_states
 
 # ------------------------------------------------------------------------------------------------
 # How well pilot trees of each kind predict the rows that they did not draw.
@@ -519,10 +518,13 @@ class EvidenceOfCurves:
     ) -> Evidence:
         """Return the evidence; see `pilot_evidence`."""
         weights = self.case_weights  # those of the argument may be exposures
-        time, event, start = self.times.time, self.times.event > 0, self.times.start
+        time, event = self.times.time, self.times.event > 0
         at = np.unique(np.quantile(time[event], JUDGED, method="lower"))
         grid = np.searchsorted(self.times.event_times, at, side="right")
-        causes, ranks = cause_numbers(self.cause, self.times.causes), self.times.ranks
+        causes, ranks = (
+            survival.hazards.cause_numbers(self.cause, self.times.causes),
+            self.times.ranks,
+        )
         valued = []
         for of_kind, sampling in zip(pilots, samplings, strict=True):
             draws = Draws(weights, [sampling] * len(of_kind), tree_streams, n_jobs, codes)
@@ -531,9 +533,7 @@ class EvidenceOfCurves:
             forest = replace(forest, value=self._numbers(curves, causes, grid.tolist()))
             valued.append([forest.tree(b) for b in range(len(of_kind))])
         alive = time[:, None] > at
-        observed = observation_curve(time, event, weights, start)
-        states = weighted_states(time, event, None, observed, start)
-        seen = np.column_stack([states.at(t).weight for t in at])
+        seen = survival.hazards.weights_of_states(self.times, weights, at)
         target = alive
         if len(self.times.causes) > 1:
             target = np.hstack([~alive & (self.times.event == 1 + k)[:, None] for k in causes])

@@ -23,8 +23,8 @@ from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.blending import Blended, Kind, evaluator_of_pilots, grow_blend
 from odrf.fits.fit import Fit
+from odrf.fits.responses import grown_response
 from odrf.fits.stacking import mean_products, products_of_rows
-from odrf.fits.survival.hazards import grown_response
 from odrf.options.blend import (
     ERROR,
     blends,

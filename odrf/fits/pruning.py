@@ -13,18 +13,23 @@ from numpy.typing import NDArray
 
 from odrf.checks import is_number, is_whole
 from odrf.design.folds import fold_numbers, most_folds, rows_to_divide
+from odrf.design.response import SURVIVAL
 from odrf.engine.factors import Matrix
 from odrf.engine.memory import require_memory
 from odrf.engine.oob import out_of_bag
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
+from odrf.fits import survival
 from odrf.fits.fit import Fit, Pruning
 from odrf.fits.missing import reading_empty_cells
-from odrf.fits.responses import ValidationFolds, folds_at_most, groups_of_rows, require_out_of_bag
+from odrf.fits.responses import (
+    ValidationFolds,
+    folds_at_most,
+    groups_of_rows,
+    grown_response,
+    require_out_of_bag,
+)
 from odrf.fits.scores import out_of_bag_losses
-from odrf.fits.survival.fit import SurvivalFit, trees_to_prune
-from odrf.fits.survival.hazards import grown_response
-from odrf.fits.survival.validation import deviances_of_new_rows, evaluated_by_deviance
 from odrf.options.sizes import CV, FIXED, ONE_SE, RATE, Rule, rate_along
 from odrf.pruning.complexity import (
     CHOICES,
@@ -256,11 +261,16 @@ def grown_without(
         control.mixture,
         data.codes,
         response.ranks,
-        evaluated_by_deviance(fit, loss),
+        None if data.times is None else survival.validation.evaluated_by_deviance(fit, loss),
         response.case_weights(data.weights),
     )
     with progress_bar(total=len(cv.folds), unit="fold", progress=progress) as bar:
         return growth, folds_grown(growth, cv.folds, cv.seed, n_jobs, bar.update)
+
+
+def trees_to_prune(fit: Fit, loss: str) -> Forest:
+    """Return the trees with the weights and impurities by which `loss` prunes them."""
+    return survival.fit.trees_with_log_ranks(fit) if loss == LOG_RANK else fit.forest
 
 
 def training_path(fit: Fit, rule: str, loss: str) -> SubtreePath:
@@ -319,7 +329,7 @@ def root_error(fit: Fit) -> float:
     The root of an honest tree has only the rows that give it its value: a half of them.
     """
     forest, data = fit.forest, fit.data
-    if not fit.control.honest or isinstance(fit, SurvivalFit):
+    if not fit.control.honest or fit.design.response.kind == SURVIVAL:
         return float(root_errors(forest)[0])
     value = np.broadcast_to(forest.value[:1], (len(data.y), forest.value.shape[1]))
     return float(np.average(losses_of(value, data.y, bool(forest.ordered)), weights=data.weights))
@@ -346,9 +356,9 @@ def labelled_rows(
 
 def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> SubtreePath:
     """Evaluate the subtrees of the fit on the rows of a data frame."""
-    if isinstance(fit, SurvivalFit):
+    if fit.design.response.kind == SURVIVAL:
         subtrees = _subtrees(fit, rule, loss)
-        held = deviances_of_new_rows(fit, subtrees, rows)
+        held = survival.validation.deviances_of_new_rows(fit, subtrees, rows)
         return _path(fit, subtrees, rule, loss, held, quantity(round(held.weight), "new row"))
     fit, X, y, groups = labelled_rows(fit, rows, "newdata")
     by = quantity(len(y), "new row")

@@ -13,9 +13,8 @@ from odrf import plots
 from odrf.checks import checked_choice, checked_jobs, is_whole
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
-from odrf.fits.pruning import ForestSizes, labelled_rows
+from odrf.fits.pruning import ForestSizes, labelled_rows, trees_to_prune
 from odrf.fits.scores import error_name, loss_name
-from odrf.fits.survival.fit import trees_to_prune
 from odrf.pruning.complexity import CHOICES, GROWTH, MINIMUM, ONE_SE, chosen_row, growth_errors
 from odrf.pruning.growth_stages import ALONG, LEAVES, Stages, evaluated_stages, stages_of
 from odrf.pruning.validation import HeldOut, SubtreePath

@@ -213,7 +213,7 @@ class PrunableTree(AnyResults):
         """
         checked_choice("pruning", pruning, RULES)
         checked_choice("loss", loss, (*LOSSES, LOG_RANK))
-        fits.survival.fit.trees_to_prune(self.fit, loss)
+        fits.pruning.trees_to_prune(self.fit, loss)
         seed = self.seed if seed is None else checked_seed(seed)
         if newdata is not None:
             require_no_folds(cv)
@@ -293,9 +293,7 @@ class PrunableTree(AnyResults):
             return self._cut(alpha, f"alpha={alpha!r}", path)
         candidates, loss = (path.pruning, path.loss) if path else (self.fit.control.pruning, ERROR)
         kept = checked_leaves(leaves, int(self.n_leaves[0]))
-        smaller = with_leaves(
-            fits.survival.fit.trees_to_prune(self.fit, loss), kept, candidates, loss
-        )
+        smaller = with_leaves(fits.pruning.trees_to_prune(self.fit, loss), kept, candidates, loss)
         forest = replace(self.forest, left=smaller.left)
         option = _arguments(f"leaves={leaves}", loss)
         subtrees = None if path is None else path.subtrees

@@ -278,11 +278,8 @@ def survival_tree_of(fit: Fit) -> SurvivalFit:
     return as_survival_fit(fit, forest=forest, curves=curves, hazards=hazards)
 
 
-# The trees of a fit as pruning by a loss sees them.
-def trees_to_prune(fit: Fit, loss: str) -> Forest:
-    """Return the trees with the weights and impurities by which `loss` prunes them."""
-    if loss != LOG_RANK:
-        return fit.forest
+def trees_with_log_ranks(fit: Fit) -> Forest:
+    """Return the tree of a fit with the log-rank statistics by which it can be pruned."""
     if not isinstance(fit, SurvivalFit) or fit.hazards is None:
         raise InputError(
             f'loss="{LOG_RANK}" is for trees of times to an event, Surv(time, event): use '

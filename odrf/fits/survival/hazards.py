@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,11 @@ from odrf.options.criteria import EXPONENTIAL, GRAY, checked_cause
 from odrf.options.tree import ResolvedOptions
 from odrf.pruning import event_deviance
 from odrf.statistics.survival import time_scales
-from odrf.statistics.survival.observation import censoring_curve
+from odrf.statistics.survival.observation import (
+    censoring_curve,
+    observation_curve,
+    weighted_states,
+)
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -96,32 +100,25 @@ def evaluated_events(
     return EvaluatedEvents(cause, scale, least, number)
 
 
-# What trees are grown on: the response itself, or for exponential survival the rates of rows.
-class GrownResponse(NamedTuple):
-    """Response, weights (n,) and ranks of rows, for `odrf.engine.growth.forest_builder`."""
-
-    y: Floats
-    weights: Floats
-    ranks: EventRanks | None
-
-    def case_weights(self, weights: Floats) -> Floats | None:
-        """Return the case weights (n,) of the rows if those of splits are others, else None."""
-        return None if self.weights is weights else weights
-
-
-def grown_response(data: TrainingData, control: ResolvedOptions) -> GrownResponse:
-    """Return the response that the trees of these options are grown on.
+def grown_times(data: TrainingData, control: ResolvedOptions) -> tuple[Floats, Floats, Any]:
+    """Return what trees of times are grown on: response and weights (n,), and ranks or None.
 
     Exponential trees are grown on rates, events over exposure, weighted by it; with splits about
     one cause, only its events count.
     """
-    if data.times is None:
-        return GrownResponse(data.y, data.weights, None)
     if control.criterion != EXPONENTIAL:
-        return GrownResponse(data.y, data.weights, ranks_of_splits(data, control))
+        return data.y, data.weights, ranks_of_splits(data, control)
     times = _times_of_splits(data, control)
     exposure = hazard_scale(times, data.weights).exposure(times)
-    return GrownResponse((times.event > 0) / exposure, data.weights * exposure, None)
+    return (times.event > 0) / exposure, data.weights * exposure, None
+
+
+def weights_of_states(times: SurvivalTimes, weights: Floats, at: Floats) -> Floats:
+    """Return inverse probability weights (n, T) of rows with and without an event by T times."""
+    lives = times.time, times.event > 0
+    observed = observation_curve(*lives, weights, times.start)
+    states = weighted_states(*lives, None, observed, times.start)
+    return np.column_stack([states.at(t).weight for t in at])
 
 
 def ranks_of_splits(data: TrainingData, control: ResolvedOptions) -> EventRanks:

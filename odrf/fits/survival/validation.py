@@ -346,9 +346,9 @@ def evaluated_by_deviance(fit: Fit, loss: str) -> EvaluationRows | None:
     return EvaluationRows(described, _responses(evaluated, times), data.weights, event_losses)
 
 
-def deviances_of_new_rows(fit: SurvivalFit, subtrees: Subtrees, rows: pd.DataFrame) -> HeldOut:
+def deviances_of_new_rows(fit: Fit, subtrees: Subtrees, rows: pd.DataFrame) -> HeldOut:
     """Evaluate the subtrees of a tree on the complete rows of a data frame; each counts once."""
-    if fit.hazards is None:
+    if not isinstance(fit, SurvivalFit) or fit.hazards is None:
         raise InputError("a forest has no deviance of events: use a tree of odt()")
     X, complete = fit.design.matrix(rows)
     times = fit.design.response.times(rows[complete])
