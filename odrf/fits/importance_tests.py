@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import is_bool_dtype, is_numeric_dtype
+from pandas.api.types import is_bool_dtype
 from patsy import EvalEnvironment
 
 from odrf.design import Design, TrainingData, build_design
@@ -30,6 +30,7 @@ from odrf.engine.factors import Matrix, beside, indicated, layout_of, stored, wi
 from odrf.engine.running import one_thread
 from odrf.errors import InputError, without_warnings
 from odrf.fits import survival
+from odrf.fits.estimands import holds_numbers
 from odrf.fits.fit import AnyFit, BoostedFit, Fit, raw_rows
 from odrf.fits.growing import grow_fit, permutation_rises, refit_on_some
 from odrf.fits.refit import refit
@@ -106,15 +107,11 @@ def _drawn(column: pd.Series, law: NumberLaw | LabelLaw, place: Floats, rng: Any
     above = rng.random((int(known.sum()), 1)) > np.cumsum(law.shares, axis=1)[:, :-1]
     values = column.astype(object).to_numpy(copy=True)
     values[known] = np.asarray(law.labels, dtype=object)[above.sum(axis=1)]
-    return column if not known.any() else _like(values, column)
-
-
-def _like(values: Any, column: pd.Series) -> Any:
-    return pd.Series(values, index=column.index).astype(column.dtype)
+    return column if not known.any() else pd.Series(values, index=column.index).astype(column.dtype)
 
 
 def _law(column: pd.Series, others: pd.DataFrame, seed: int, n_jobs: int) -> NumberLaw | LabelLaw:
-    number = is_numeric_dtype(column.dtype) and not is_bool_dtype(column.dtype)
+    number = holds_numbers(column)
     label = _is_category(column) or is_bool_dtype(column.dtype)
     if not (number or label or column.dtype == object or str(column.dtype).startswith("str")):
         raise InputError(

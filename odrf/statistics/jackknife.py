@@ -92,15 +92,10 @@ def _places(draws: Draws) -> _Places:
         ends = np.cumsum(np.unique(strata, return_counts=True)[1]).tolist()
     limits = [*units.begins[1:], len(units.positive)] if begins else []
     later = [int(np.searchsorted(np.sort(used), limit)) for limit in limits]
-    return _Places(_row_of(units.of_row, used), ends, later)
-
-
-def _row_of(of_row: Integers | None, units: Integers) -> Integers:
-    """Return the first row of each of the units."""
-    if of_row is None:
-        return units
-    unit, first = np.unique(of_row, return_index=True)
-    return first[np.searchsorted(unit, units)]
+    if units.of_row is None:
+        return _Places(used, ends, later)
+    unit, row = np.unique(units.of_row, return_index=True)
+    return _Places(row[np.searchsorted(unit, used)], ends, later)
 
 
 def _stratum(begin: int, end: int, n: int, missed: list[float], factor: float) -> Stratum:
@@ -252,20 +247,19 @@ def jackknife_after_bootstrap(
     rows = rows_of_trees(kinds, draws, predicting is not None)
     raw, bias, of_trees = np.zeros((3, new.shape[1]))
 
+    def products(first: Floats, second: Floats) -> Floats:
+        return np.asarray(np.sum(first * second, axis=0))
+
     def run(block: slice) -> None:
         value = forest.value[leaves_of(forest.packed_for(new), new, block), 0]
         used = np.ones_like(value) if predicting is None else predicting[:, block]
-        sums = jackknife_sums(deviations(value, kinds, used), rows, _products)
+        sums = jackknife_sums(deviations(value, kinds, used), rows, products)
         raw[block], bias[block] = sums.raw, sums.bias
         of_trees[block] = np.where(used.sum(axis=0) > 1, sums.of_trees, np.nan)
 
     for _ in in_blocks(run, row_blocks(new.shape[1], BLOCK), draws.n_jobs, advance):
         pass
     return Variance(raw, bias, of_trees, rows.n)
-
-
-def _products(first: Floats, second: Floats) -> Floats:
-    return np.asarray(np.sum(first * second, axis=0))
 
 
 class RowsOfTrees(NamedTuple):

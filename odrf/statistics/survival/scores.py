@@ -286,11 +286,11 @@ def groups_by_risk(rows: EvaluatedTimes, risk: Floats, groups: int = 4) -> list[
     risk_groups = []
     for g in range(int(of.max()) + 1):
         lives = rows.keeping(of == g)
-        risk_groups.append(RiskGroup(of == g, _observed(lives), lives))
+        rows_of_group = lives.time, lives.event, lives.weights, lives.start
+        observed: KaplanMeier | CumulativeIncidence = kaplan_meier(*rows_of_group)
+        if lives.cause is not None:
+            observed = cumulative_incidence(
+                lives.time, lives.event, lives.cause, lives.weights, lives.start
+            )
+        risk_groups.append(RiskGroup(of == g, observed, lives))
     return risk_groups
-
-
-def _observed(lives: EvaluatedTimes) -> KaplanMeier | CumulativeIncidence:
-    if lives.cause is None:
-        return kaplan_meier(lives.time, lives.event, lives.weights, lives.start)
-    return cumulative_incidence(lives.time, lives.event, lives.cause, lives.weights, lives.start)
