@@ -290,7 +290,7 @@ def comparison_estimands(
             training[name],
             weights,
             _fitting(training[name], weights, contrast, several),
-        )  # fmt: skip
+        )
         for name in chosen
     }
     if not any(contrasts.values()):

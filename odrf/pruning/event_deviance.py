@@ -51,7 +51,7 @@ def node_events(
     `leaf` (n, B): the leaf of each training row in each tree, from
     `odrf.engine.trees.routing.leaf_nodes`.  `event` (n,): 0 for a censored row, else the cause; any
     cause is the same if there is one.  `exposure` (n,): positive: times of observation on the scale
-    on which the hazard of all rows is constant, see `odrf.statistics.survival.time_scales`.
+    on which the hazard of all rows is constant, see `odrf.statistics.survival.observation`.
     `weights` (n,): case weights.  `counts` (n, B): how often each tree drew each row; once by
     default.  `n_causes`: C.
     """

@@ -21,12 +21,7 @@ from odrf.errors import InputError
 from odrf.options.criteria import EXPONENTIAL, GRAY, checked_cause
 from odrf.options.tree import ResolvedOptions
 from odrf.pruning import event_deviance
-from odrf.statistics.survival import time_scales
-from odrf.statistics.survival.observation import (
-    censoring_curve,
-    observation_curve,
-    weighted_states,
-)
+from odrf.statistics.survival import observation
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -36,7 +31,7 @@ def hazard_scale(times: SurvivalTimes, weights: Floats) -> EvaluatedEvents:
     """Return the events of all causes; a time of 0 counts as half of the shortest other one."""
     least = 0.0 if times.start is not None else _least(times)
     observed = _observed(times, least)
-    scale = time_scales.exponential_scale(observed, times.event, weights, times.start)
+    scale = observation.exponential_scale(observed, times.event, weights, times.start)
     return EvaluatedEvents(None, scale, least)
 
 
@@ -65,7 +60,7 @@ class EvaluatedEvents:
     """
 
     cause: str | None
-    scale: time_scales.ExponentialScale | time_scales.SubdistributionScale
+    scale: observation.ExponentialScale | observation.SubdistributionScale
     least: float
     number: int = 0
 
@@ -76,7 +71,7 @@ class EvaluatedEvents:
     def exposure(self, times: SurvivalTimes) -> Floats:
         """Return how many events (n,) each row would have had by the hazard of all rows."""
         observed = _observed(times, self.least)
-        if isinstance(self.scale, time_scales.ExponentialScale):
+        if isinstance(self.scale, observation.ExponentialScale):
             return self.scale.exposure(observed, times.start)
         return self.scale.exposure(observed, (times.event > 0) & (times.event != self.number))
 
@@ -96,7 +91,7 @@ def evaluated_events(
     if control.criterion != GRAY:
         return replace(hazard_scale(times.about(cause), weights), cause=cause)
     number, least = 1 + int(cause_numbers(cause, times.causes)[0]), _least(times)
-    scale = time_scales.subdistribution_scale(_observed(times, least), times.event, number, weights)
+    scale = observation.subdistribution_scale(_observed(times, least), times.event, number, weights)
     return EvaluatedEvents(cause, scale, least, number)
 
 
@@ -116,8 +111,8 @@ def grown_times(data: TrainingData, control: ResolvedOptions) -> tuple[Floats, F
 def weights_of_states(times: SurvivalTimes, weights: Floats, at: Floats) -> Floats:
     """Return inverse probability weights (n, T) of rows with and without an event by T times."""
     lives = times.time, times.event > 0
-    observed = observation_curve(*lives, weights, times.start)
-    states = weighted_states(*lives, None, observed, times.start)
+    observed = observation.observation_curve(*lives, weights, times.start)
+    states = observation.weighted_states(*lives, None, observed, times.start)
     return np.column_stack([states.at(t).weight for t in at])
 
 
@@ -126,7 +121,7 @@ def ranks_of_splits(data: TrainingData, control: ResolvedOptions) -> EventRanks:
     every, times = data.require_times(), _times_of_splits(data, control)
     if control.criterion != GRAY:
         return times.ranks
-    G = censoring_curve(every.time, every.event, data.weights)
+    G = observation.censoring_curve(every.time, every.event, data.weights)
     number, at = 1 + int(cause_numbers(control.cause, every.causes)[0]), times.event_times
     before = G.just_before(every.time), G.just_before(at)
     return subdistribution_ranks(every.time, every.event, number, at, *before)
