@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -109,10 +109,10 @@ def checked_truth(argument: str, value: Any) -> bool:
     return bool(value)
 
 
-def checked_switch(argument: str, value: Any) -> str | bool:
+def checked_switch(argument: str, value: Any) -> bool | Literal["auto"]:
     """Return `value`; raise `InputError` unless it is ``"auto"``, True or False."""
     if is_word(value, AUTO):
-        return value
+        return "auto"
     if not isinstance(value, bool | np.bool_):
         raise InputError(f'{argument}={value!r}: use "auto", True or False')
     return bool(value)

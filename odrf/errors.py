@@ -11,9 +11,7 @@ from functools import cached_property
 from os import PathLike
 from threading import RLock
 
-# ------------------------------------------------------------------------------------------------
 # The exception raised for bad input, and suggestions for misspelt names.
-# ------------------------------------------------------------------------------------------------
 
 
 class InputError(ValueError):
@@ -109,9 +107,7 @@ def no_frame(what: str, value: object, or_else: str = "") -> InputError:
     return InputError(f"{what} must be a data frame{or_else}, not {name}: {fix}")
 
 
-# ------------------------------------------------------------------------------------------------
 # Warnings that point to the line of the user's code, and places where nothing warns.
-# ------------------------------------------------------------------------------------------------
 
 PACKAGE = __name__.partition(".")[0]
 _one_at_a_time = RLock()

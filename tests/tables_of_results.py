@@ -11,19 +11,21 @@ from pathlib import Path
 
 import odrf
 from odrf.results import GRAFResults, ODRFResults, ODTResults
+from odrf.results.absent import NEED, why_absent
 from odrf.results.boosted import ODBTResults
 from odrf.results.stack import AutoResults
 from odrf.results.survival.boosted import SurvivalBoostedResults
 from odrf.results.survival.forest import SurvivalForestResults
 from odrf.results.survival.tree import SurvivalTreeResults
-from odrf.results.unsupported import ABSENT
 
 __all__ = [
+    "CALLS_ABSENT",
     "CLASSES",
     "FUNCTIONS",
     "OF_TIMES",
     "OPTIONS_ABSENT",
     "PAGE",
+    "absent",
     "marked",
     "members",
     "tables",
@@ -41,6 +43,34 @@ OF_TIMES = {
 FUNCTIONS = ("odt", "odrf", "odbt", "graf")
 """Those that grow one model; `auto` has few options of its own."""
 HAS, LACKS = "yes", "–"
+ALONE = "it is of forests, whose trees leave rows out: use odrf()"
+ALL_ROWS = "every tree uses all rows, so that none are out of bag"
+IN_FOREST = 'it is of one forest: see part("forest").importance'
+KNOCKOFFS = 'it compares predictors within a forest of odrf(): use importance("conditional")'
+CORRECTS = "each tree corrects the sum of those before it"
+CALLS_ABSENT: dict[str, dict[str, str]] = {
+    'importance("knockoff")': {
+        "odt": KNOCKOFFS, "odbt": KNOCKOFFS, "graf": KNOCKOFFS, "auto": IN_FOREST,
+    },
+    'importance("out_of_bag")': {
+        "odt": ALONE, "odbt": f"{CORRECTS}, so that no tree has an impurity of its own",
+        "graf": ALL_ROWS, "auto": IN_FOREST,
+    },
+    'importance("permutation")': {
+        "odt": ALONE, "odbt": f"{CORRECTS}, so that no tree has a loss of its own",
+        "graf": ALL_ROWS, "auto": IN_FOREST,
+    },
+    "predict(interval=)": {
+        "odt": ALONE, "graf": ALL_ROWS,
+        "odbt": f"{CORRECTS}, so that trees do not tell how it varies; use odrf()",
+    },
+    'predict(type="quantile")': {
+        "odt": "the rows of a leaf have chosen it, so that they are too much alike",
+        "odbt": 'its leaves hold steps; for medians use loss="absolute"',
+        "graf": "its leaves are pure by default, so that their responses do not vary",
+    },
+}  # fmt: skip
+"""For calls with some arguments, the functions whose results refuse them, and why."""
 
 ONE_TREE = "one tree, of all rows"
 SUM = "a sum of trees that are small by `max_depth` and are not pruned"
@@ -113,16 +143,27 @@ OPTIONS_ABSENT: dict[str, dict[str, str]] = {
 
 
 def members() -> dict[str, set[str]]:
-    """Return the public attributes and methods of each kind of fit.
-
-    A stack has the attribute `forest` of all results, and no forest.
-    """
-    has = {
+    """Return the public attributes and methods of each kind of fit."""
+    return {
         name: {attribute for attribute in dir(one) if not attribute.startswith("_")}
         for name, one in CLASSES.items()
     }
-    has["auto"].remove("forest")
-    return has
+
+
+def absent() -> dict[str, dict[str, str]]:
+    """Return for each attribute or call that some kinds of fits lack, which lack it, and why."""
+    has = members()
+    gaps = {
+        words: {
+            name: why_absent(one, words) or ""
+            for name, one in CLASSES.items()
+            if words not in has[name]
+        }
+        for words in NEED
+        if any(words in names for names in has.values())
+    }
+    lines = {words: gap for words, gap in gaps.items() if gap} | CALLS_ABSENT
+    return dict(sorted(lines.items()))
 
 
 def _table(names: Iterable[str], lines: dict[str, dict[str, str]]) -> str:
@@ -153,26 +194,22 @@ def tables() -> dict[str, str]:
     """Return the tables by their names."""
     has = members()
     everywhere = set.intersection(*has.values())
-    by_function = {one.__name__: name for name, one in CLASSES.items()}
-    absent = {
-        words: {by_function[one]: reason for one, reason in reasons.items()}
-        for words, reasons in ABSENT.items()
-    }
+    lacking = absent()
     own = {
         name: sorted(a for a in has[name] if all(a not in has[o] for o in CLASSES if o != name))
         for name in CLASSES
     }
     alone = [
-        f"* `{name}()`: " + ", ".join(f"`{a}`" for a in own[name] if a not in ABSENT)
+        f"* `{name}()`: " + ", ".join(f"`{a}`" for a in own[name] if a not in lacking)
         for name in CLASSES
-        if [a for a in own[name] if a not in ABSENT]
+        if [a for a in own[name] if a not in lacking]
     ]
     functions = {name: set(inspect.signature(getattr(odrf, name)).parameters) for name in FUNCTIONS}
     shared = set.intersection(*functions.values())
     some = {name: OPTIONS_ABSENT[name] for name in sorted(set.union(*functions.values()) - shared)}
     return {
         "every fit": ", ".join(f"`{name}`" for name in sorted(everywhere)) + ".",
-        "some fits": _table(CLASSES, absent),
+        "some fits": _table(CLASSES, lacking),
         "one kind": "\n".join(alone),
         "times to an event": _of_times(),
         "every function": ", ".join(f"`{name}`" for name in sorted(shared)) + ".",

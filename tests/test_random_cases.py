@@ -17,7 +17,6 @@ from cases.case import KINDS, Case, random_case
 from cases.ranges import Tally, cause, run_cases, try_seed
 from cases.times import OF_TIMES
 from odrf.results import boosted, forest, guided, tree
-from odrf.results.base import FittedResults
 from odrf.results.survival.boosted import SurvivalBoostedResults
 from odrf.results.survival.forest import SurvivalForestResults
 from odrf.results.survival.tree import SurvivalTreeResults
@@ -94,8 +93,8 @@ def test_a_fault_is_reported(monkeypatch):
 
 
 def test_wrong_predictions_are_reported(monkeypatch):
-    predict = FittedResults.predict
-    monkeypatch.setattr(FittedResults, "predict", lambda *a, **k: predict(*a, **k) * np.nan)
+    predict = tree.ODTResults.predict
+    monkeypatch.setattr(tree.ODTResults, "predict", lambda *a, **k: predict(*a, **k) * np.nan)
     assert any("not finite" in words for words in unexplained(usual_case()))
 
 

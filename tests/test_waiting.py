@@ -17,8 +17,7 @@ import pytest
 
 import odrf
 from odrf.fits.predicting import RowPredictor
-from odrf.text.layouts import Contents
-from odrf.text.summary import Carded
+from odrf.text.summary import Carded, Summary
 from signatures import callables
 
 # Why methods and functions of these names have no bar.  A method of a result has its entry by its
@@ -58,7 +57,8 @@ SHORT = {
                 "Surrogate",
                 "Tuning",
                 "ApproximationCurve", "BiasVariance", "Comparison", "ConsistencyReport",
-                "Elimination", "ForestPath", "GrowthPath", "LearningCurve", "ProjectionImportance",
+                "Elimination", "ErrorTable", "NestedPath", "ForestPath", "GrowthPath",
+                "LearningCurve", "ProjectionImportance",
                 "PruningPath", "Sensitivity", "ShadowSelection", "ShapleyValues",
                 "ShapleyInteractions", "StrengthCorrelation", "Tuning",
             )
@@ -66,7 +66,8 @@ SHORT = {
         ),
         "DataSummary.summary",
         "EffectCurve.slopes",
-        "Explanation.summary",
+        "Explanation.summary", "Report.summary", "TableReport.summary", "TheoremReport.summary",
+        "PlainCurves.summary", "EffectReport.summary",
         "Foresight.summary",
         "HypothesisTests.summary",
         "DataSummary.summary", "EffectCurve.plot", "EffectCurve.slopes", "EffectCurve.summary",
@@ -113,7 +114,7 @@ SHORT = {
 
 def made_public():
     """Public functions and methods by name, also of classes that no listed package has."""
-    waiting, found = [Carded, Contents, RowPredictor], dict(callables())
+    waiting, found = [Carded, Summary, RowPredictor], dict(callables())
     while waiting:
         kind = waiting.pop()
         waiting += [one for one in kind.__subclasses__() if one.__module__.startswith("odrf.")]

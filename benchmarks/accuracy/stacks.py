@@ -17,6 +17,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 from numpy.typing import NDArray
@@ -58,7 +59,7 @@ def predictions(
     task: str, rows: Partition, options: argparse.Namespace, number: int
 ) -> Iterator[tuple[str, NDArray, float | None]]:
     """Yield the name, the predictions of the test rows and the seconds of each model."""
-    kind = "response" if task == "regression" else "prob"
+    kind: Any = "response" if task == "regression" else "prob"
     call = "y ~ .", rows.train
     how = {"kind": task, "n_trees": options.trees, "seed": options.seed + number, "n_jobs": 1}
     begin = time.perf_counter()

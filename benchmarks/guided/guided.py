@@ -36,7 +36,7 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -49,6 +49,7 @@ from benchmarks.shared.ranks import mean_ranks
 from benchmarks.shared.runs import go_on, parser, run_or_report
 from benchmarks.shared.tables import read_table, table_names
 from odrf import bias_variance, graf, odrf, simulate
+from odrf.options import words
 from odrf.results import FittedResults
 
 PREDICTORS = range(3, 13)
@@ -60,7 +61,8 @@ PUBLISHED = Path(__file__).with_name("published_kappa.csv")
 FOLDS = PROTOCOLS["G"].folds or 4
 TUNING_FOLDS, TUNING_TREES, FINAL_TREES = 5, 50, 300
 FEW_ROWS = 1000
-SUBSPACES, LEAST = ("log2", "sqrt", "half", "all"), (2, 5)
+SUBSPACES: tuple[Literal["log2", "sqrt", "half", "all"], ...] = ("log2", "sqrt", "half", "all")
+LEAST = (2, 5)
 CENTROIDS, RBF_ROWS, RBF_SAMPLES = 10, 2500, 20
 ALONG = {
     "trees": (2, 5, 10, 20, 50, 100, 150),
@@ -136,7 +138,7 @@ def on_tables(trees: int, seed: int) -> dict[str, list[Fit]]:
     common: dict[str, Any] = {"n_trees": trees, "seed": seed, "n_jobs": 1}
     sizes = [(subspace, least) for subspace in SUBSPACES for least in LEAST]
 
-    def guided(origin: str) -> list[Fit]:
+    def guided(origin: words.Origin) -> list[Fit]:
         options = {"origin": origin, **common}
         return [partial(graf, "y ~ .", subspace=a, min_split=b, **options) for a, b in sizes]
 
@@ -252,7 +254,7 @@ class Study:
         problem = simulate.random_rbf(classes=classes, centroids=CENTROIDS)
         trees = setting if what == "trees" else self.trees
         n = setting if what == "rows" else RBF_ROWS
-        subspace = setting if what == "subspace" else "half"
+        subspace: words.Subspace = setting if what == "subspace" else "half"
         common: dict[str, Any] = {"n_trees": trees, "n_jobs": 1}
         models: dict[str, Any] = {
             "GRAF": partial(graf, subspace=subspace, **common),

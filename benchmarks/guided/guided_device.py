@@ -41,7 +41,7 @@ from odrf.engine.guided import device as on_device
 from odrf.engine.guided.device import Device, running_sums, sums_beyond
 from odrf.engine.guided.growth import grow_guided
 from odrf.fits.fit import GuidedFit
-from odrf.options.table import LIBRARIES, NAMES, device_of
+from odrf.options.guided import LIBRARIES, NAMES, device_of
 from odrf.results import GRAFResults
 
 SIZES = (1_000, 10_000, 100_000)

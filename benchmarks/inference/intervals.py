@@ -24,7 +24,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -38,7 +38,7 @@ from odrf.results import ODRFResults
 
 TABLES = ("abalone", "concrete")
 TEST_SHARE = 1 / 3
-PREDICTION = ("conformal", "quantile")
+PREDICTION: tuple[Literal["conformal", "quantile"], ...] = ("conformal", "quantile")
 # Training rows, trees before any are advised, and points of confidence intervals.
 MEAN_ROWS, MEAN_TREES, MEAN_POINTS = 200, 500, 100
 ADVICE = re.compile(r"grow\((\d+)\)")

@@ -31,9 +31,10 @@ from numpy.typing import NDArray
 
 import odrf
 from odrf.results.boosted import ODBTResults
-from odrf.results.shapley import ShapleyResults
+from odrf.results.forest import ODRFResults
 
 PREDICTORS = [f"x{j}" for j in range(1, 21)]
+Sums = ODBTResults | ODRFResults
 FITS: dict[str, Callable[..., Any]] = {
     "forest": odrf.odrf, "boosted": odrf.odbt, "guided": odrf.graf,
 }  # fmt: skip
@@ -88,7 +89,7 @@ def made_up(n: int) -> pd.DataFrame:
     return table
 
 
-def measures(fit: ShapleyResults, new: pd.DataFrame, background: pd.DataFrame) -> pd.DataFrame:
+def measures(fit: Sums, new: pd.DataFrame, background: pd.DataFrame) -> pd.DataFrame:
     """Return what is measured of a fit, a row for each setting."""
     for max_boxes in (0, 2):  # compiled
         fit.shap(new.head(1), background=background.head(2), max_boxes=max_boxes)
@@ -124,7 +125,7 @@ def times_faster(seconds: float, error: float, shap_seconds: float, shap_error: 
     return shap_seconds * (shap_error / error) ** 2 / seconds
 
 
-def timed(fit: ShapleyResults, new: Any, background: Any, **how: Any) -> tuple[Any, float]:
+def timed(fit: Sums, new: Any, background: Any, **how: Any) -> tuple[Any, float]:
     """Return Shapley values and the seconds they take."""
     start = time.process_time()
     found = fit.shap(new, background=background, **how)
@@ -132,11 +133,11 @@ def timed(fit: ShapleyResults, new: Any, background: Any, **how: Any) -> tuple[A
 
 
 def by_shap(
-    fit: ShapleyResults, new: pd.DataFrame, background: pd.DataFrame
+    fit: Sums, new: pd.DataFrame, background: pd.DataFrame
 ) -> tuple[NDArray[np.float64], float]:
     """Return the values that the permutation explainer of shap gives, and its seconds."""
     shap = import_module("shap")
-    kind = "response" if fit.classes is None else "prob"
+    kind: Any = "response" if fit.classes is None else "prob"
     if isinstance(fit, ODBTResults):
         kind = "link"
 

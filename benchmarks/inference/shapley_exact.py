@@ -27,8 +27,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import odrf
+from odrf.results.base import FittedResults
 from odrf.results.boosted import ODBTResults
-from odrf.results.explain import Explained
 
 # By orders alone, and by boxes of little weight.
 DRAWN = (0, 48)
@@ -127,10 +127,10 @@ def measures(
     }
 
 
-def by_shap(fit: Explained, new: pd.DataFrame, background: pd.DataFrame) -> NDArray[np.float64]:
+def by_shap(fit: FittedResults, new: pd.DataFrame, background: pd.DataFrame) -> NDArray[np.float64]:
     """Return the values of shap's exact explainer, which sees cells as codes of their values."""
     shap = import_module("shap")
-    kind = "response" if fit.classes is None else "prob"
+    kind: Any = "response" if fit.classes is None else "prob"
     if isinstance(fit, ODBTResults):
         kind = "link"
     both = pd.concat([new, background])

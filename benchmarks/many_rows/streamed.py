@@ -38,6 +38,7 @@ from benchmarks.shared.markdown import table as markdown_table
 from benchmarks.shared.runs import go_on, parser
 from benchmarks.speed.memory import peak_here, reset_peak_here
 from odrf import Chunks, odrf
+from odrf.options import words
 from odrf.options.chunks import share_of_rows
 from odrf.results.forest import ODRFResults
 
@@ -93,7 +94,7 @@ def in_memory(
     threads: int,
     memory: float,
     seed: int,
-    share: str | Callable[[int], float] = "auto",
+    share: words.ShareRule = "auto",
 ) -> Fitted:
     """Fit a data frame with trees of the same kind, and the usual share of rows of a subsample."""
     fit = odrf(

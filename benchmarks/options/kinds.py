@@ -14,7 +14,6 @@ what one half suggests, the other can confirm.  A run with an existing csv adds 
 from __future__ import annotations
 
 import argparse
-import inspect
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -32,7 +31,6 @@ from benchmarks.shared.on_tables import in_odd_places, partition_of, tables_pars
 from benchmarks.shared.protocol import Partition
 from benchmarks.shared.ratios import beside_default
 from benchmarks.shared.runs import go_on, run_or_report
-from odrf import odrf
 from odrf.design import build_design
 from odrf.engine.growth.forest_builder import grow_forest
 from odrf.engine.numeric import streams
@@ -40,7 +38,7 @@ from odrf.engine.trees.routing import predict
 from odrf.fits.blending import Kind, pilot_evidence, pilot_trees
 from odrf.fits.stacking import Evidence
 from odrf.options.blend import kinds_of_trees
-from odrf.options.options import Options, given_options
+from odrf.options.options import Options
 from odrf.options.tree import resolve
 
 PLAIN = ("best 0.8", "random 0.8", "extra 0.8", "smooth 0.8")
@@ -53,9 +51,7 @@ SMALL = {"rpe": 0.002, "error_percent": 0.5}
 
 def default_options(trees: int, seed: int) -> Options:
     """Return the options of `odrf`, at their defaults."""
-    parameters = inspect.signature(odrf).parameters.values()
-    options = {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
-    return given_options(options | {"n_trees": trees, "seed": seed, "n_jobs": 1})
+    return Options(n_trees=trees, seed=seed, n_jobs=1)
 
 
 def kinds_to_try(options: Options, n: int, P: int, p: int, classes: bool) -> dict[str, Options]:

@@ -41,6 +41,7 @@ from benchmarks.shared.protocol import Partition
 from benchmarks.shared.ratios import beside_default
 from benchmarks.shared.runs import go_on, run_or_report
 from odrf import odbt
+from odrf.options import words
 from odrf.results.boosted import ODBTResults
 
 RATE, ONE_RUNS_ROUNDS = 0.1, 100
@@ -64,22 +65,22 @@ class Timed(NamedTuple):
     seconds: float
 
 
-def fitted(rows: Partition, task: str, seed: int, rate: float, **options: Any) -> Timed:
+def fitted(rows: Partition, task: words.Kind, seed: int, rate: float, **options: Any) -> Timed:
     """Fit in one thread."""
     begin = time.process_time()
     fit = odbt("y ~ .", rows.train, kind=task, learning_rate=rate, seed=seed, n_jobs=1, **options)
     return Timed(fit, rate, time.process_time() - begin)
 
 
-def runs_at(rows: Partition, task: str, seed: int, rate: float) -> Timed:
+def runs_at(rows: Partition, task: words.Kind, seed: int, rate: float) -> Timed:
     """Fit several runs; at half the rate twice the rounds are allowed."""
     most = round(ROUNDS * RATE / rate)
     return fitted(rows, task, seed, rate, n_trees=most, n_runs=RUNS, validation="oob")
 
 
-def losses_out_of_bag(fit: ODBTResults, task: str, y: pd.Series) -> NDArray[np.float64]:
+def losses_out_of_bag(fit: ODBTResults, task: words.Kind, y: pd.Series) -> NDArray[np.float64]:
     """Return the loss of each training row (n,) by the runs that did not draw it, or NaN."""
-    kind = "response" if task == "regression" else "prob"
+    kind: Any = "response" if task == "regression" else "prob"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some rows are drawn by all runs
         predicted = fit.predict(type=kind, training="out-of-bag")
@@ -90,7 +91,7 @@ def losses_out_of_bag(fit: ODBTResults, task: str, y: pd.Series) -> NDArray[np.f
     return -np.log(np.maximum(shares, LEAST))
 
 
-def halved(rows: Partition, task: str, seed: int, usual: Timed) -> Timed:
+def halved(rows: Partition, task: words.Kind, seed: int, usual: Timed) -> Timed:
     """Halve the rate as long as few rounds are kept and the out-of-bag loss clearly falls."""
     kept, seconds, y = usual, usual.seconds, rows.train["y"]
     while kept.fit.n_rounds < FEW:
@@ -104,7 +105,7 @@ def halved(rows: Partition, task: str, seed: int, usual: Timed) -> Timed:
     return kept._replace(seconds=seconds)
 
 
-def fits(rows: Partition, task: str, seed: int) -> Iterator[tuple[str, Timed]]:
+def fits(rows: Partition, task: words.Kind, seed: int) -> Iterator[tuple[str, Timed]]:
     """Yield each way with its fit."""
     fitted(rows, task, seed, RATE, n_trees=1)  # compiled before it is timed
     yield ONE, fitted(rows, task, seed, RATE)
@@ -123,7 +124,7 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
 
     def lines(name: str, place: int, number: int) -> Iterator[tuple]:
         task, rows = partition_of(options, name, number)
-        kind = "response" if task == "regression" else "prob"
+        kind: Any = "response" if task == "regression" else "prob"
         for way, (fit, rate, seconds) in fits(rows, task, options.seed + number):
             predicted = fit.predict(rows.test, kind).to_numpy()
             scores = measures(task, predicted, rows.train["y"], rows.test["y"])

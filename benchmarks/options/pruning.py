@@ -25,6 +25,7 @@ from benchmarks.shared.protocol import PROTOCOLS, Partition, partitions
 from benchmarks.shared.runs import go_on, run_or_report
 from benchmarks.shared.tables import read_table, table_names
 from odrf import odt
+from odrf.options import words
 from odrf.results import ODTResults
 
 TREES: dict[str, dict[str, Any]] = {"odt": {}, "CART": {"projection": "axis"}}
@@ -32,7 +33,9 @@ PRUNED, GROWN = "1-SE", "grown"
 COLUMNS = ["table", "task", "partition", "tree", "size", "loss", "se", "leaves"]
 
 
-def fits(rows: Partition, task: str, seed: int) -> Iterator[tuple[str, str, float, float, int]]:
+def fits(
+    rows: Partition, task: words.Kind, seed: int
+) -> Iterator[tuple[str, str, float, float, int]]:
     """Yield name, "grown" or "1-SE", test loss, its standard error, and leaves of each tree."""
     for name, options in TREES.items():
         grown = odt("y ~ .", rows.train, kind=task, alpha=None, seed=seed, **options)
@@ -40,7 +43,7 @@ def fits(rows: Partition, task: str, seed: int) -> Iterator[tuple[str, str, floa
             yield name, size, *test_loss(tree, rows, task), int(tree.n_leaves[0])
 
 
-def test_loss(tree: ODTResults, rows: Partition, task: str) -> tuple[float, float]:
+def test_loss(tree: ODTResults, rows: Partition, task: words.Kind) -> tuple[float, float]:
     """Return the loss on the test rows and its standard error.
 
     It is the relative prediction error, or the misclassification rate in per cent.

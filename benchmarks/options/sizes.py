@@ -27,13 +27,14 @@ from benchmarks.shared.protocol import PROTOCOLS, Partition, partitions
 from benchmarks.shared.runs import go_on, run_or_report
 from benchmarks.shared.tables import read_table, table_names
 from odrf import odt
+from odrf.options import words
 
 GROWN, RULES = "grown", ("min", "1se")
 SIZES = (GROWN, *RULES)
 COLUMNS = ["table", "task", "partition", "size", "loss", "leaves", "seconds"]
 
 
-def fits(rows: Partition, task: str, seed: int) -> Iterator[tuple[str, float, int, float]]:
+def fits(rows: Partition, task: words.Kind, seed: int) -> Iterator[tuple[str, float, int, float]]:
     """Yield name, test loss, leaves and seconds of the tree of each size."""
     start = perf_counter()
     grown = odt("y ~ .", rows.train, kind=task, seed=seed, alpha=None, n_jobs=1)

@@ -29,10 +29,11 @@ from benchmarks.shared.ratios import beside_default
 from benchmarks.shared.runs import go_on, run_or_report
 from odrf import odrf
 from odrf.checks import AUTO
+from odrf.options import words
 from odrf.options.criteria import RESPONSE, SPLIT_SCALES
 
-SCALES = [*SPLIT_SCALES, AUTO]
-NUMBERS = "regression"
+SCALES: list[words.SplitScale] = [*SPLIT_SCALES, "auto"]
+NUMBERS: words.Kind = "regression"
 FEW = 2
 """Partitions of tables with the most training rows: these vary less."""
 COLUMNS = ["table", "place", "partition", "scale", "chosen", "rpe", "oob_mse", "seconds"]
@@ -44,7 +45,9 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
     def lines(name: str, place: int, number: int) -> Iterator[tuple]:
         rows, seed = partition_of(options, name, number)[1], options.seed + number
         # compiled, and loaded, before the first is timed
-        odrf("y ~ .", rows.train, kind=NUMBERS, n_trees=20, blend=True, split_scale=AUTO, seed=seed)
+        odrf(
+            "y ~ .", rows.train, kind=NUMBERS, n_trees=20, blend=True, split_scale="auto", seed=seed
+        )
         for scale in SCALES:
             begun = time.process_time()
             fit = odrf(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from benchmarks.shared.protocol import LARGEST_TRAINING_SET, PROTOCOLS, Partition, partitions
 from benchmarks.shared.runs import parser
 from benchmarks.shared.tables import read_table, table_names
+from odrf.options import words
 
 __all__ = ["in_odd_places", "partition_of", "tables_parser", "tasks_on"]
 
@@ -63,7 +64,9 @@ def tasks_on(
     return tasks
 
 
-def partition_of(options: argparse.Namespace, name: str, number: int) -> tuple[str, Partition]:
+def partition_of(
+    options: argparse.Namespace, name: str, number: int
+) -> tuple[words.Kind, Partition]:
     """Return the task of a table, "regression" or "classification", and a partition of its rows."""
     task, cut = _cut(options, name)
     return task, cut[number]
@@ -74,11 +77,13 @@ def in_odd_places(losses: pd.DataFrame) -> NDArray[np.bool_]:
     return np.asarray(losses.index.get_level_values("place") % 2 == 1)
 
 
-def _cut(options: argparse.Namespace, name: str) -> tuple[str, list[Partition]]:
+def _cut(options: argparse.Namespace, name: str) -> tuple[words.Kind, list[Partition]]:
     return _partitions(options.data, name, options.repeats, options.seed)
 
 
 @lru_cache(maxsize=1)  # tasks come table by table
-def _partitions(folder: Path, name: str, number: int, seed: int) -> tuple[str, list[Partition]]:
+def _partitions(
+    folder: Path, name: str, number: int, seed: int
+) -> tuple[words.Kind, list[Partition]]:
     table = read_table(folder, name)
     return table.task, list(partitions(table, PROTOCOLS["Z"], number, seed))

@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from odrf.options import words
+
 __all__ = ["Table", "names_there", "read_table", "read_with_holes", "table_names"]
 
 
@@ -30,7 +32,7 @@ class Table:
     """
 
     name: str
-    task: str
+    task: words.Kind
     data: pd.DataFrame
 
 

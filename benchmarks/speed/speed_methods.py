@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 import odrf
 from benchmarks.methods.methods import Setting
+from odrf.options import words
 
 __all__ = ["SINGLE_TREES", "SPEED_METHODS", "SpeedMethod", "missing", "version"]
 
@@ -53,7 +54,7 @@ class Model:
     predict_row: Predict
 
 
-Fit = Callable[[Any, str, Setting], Model]
+Fit = Callable[[Any, words.Kind, Setting], Model]
 
 
 @dataclass(frozen=True)
@@ -117,28 +118,28 @@ def _rows(X: pd.DataFrame, dtype: type[np.floating], y: NDArray | None) -> Any:
     return matrix if y is None else (matrix, y)
 
 
-def fit_default(data: pd.DataFrame, task: str, setting: Setting) -> Model:
+def fit_default(data: pd.DataFrame, task: words.Kind, setting: Setting) -> Model:
     """Forest of this package at its defaults."""
     return _forest(odrf.odrf, data, task, setting)
 
 
-def fit_grown(data: pd.DataFrame, task: str, setting: Setting) -> Model:
+def fit_grown(data: pd.DataFrame, task: words.Kind, setting: Setting) -> Model:
     """Forest of this package, leaves down to one row."""
     return _forest(odrf.odrf, data, task, setting, min_leaf=1)
 
 
-def fit_axis(data: pd.DataFrame, task: str, setting: Setting) -> Model:
+def fit_axis(data: pd.DataFrame, task: words.Kind, setting: Setting) -> Model:
     """Forest of this package with single predictors only, leaves down to one row."""
     return _forest(odrf.odrf, data, task, setting, projection="axis", min_leaf=1)
 
 
-def fit_sparse(data: pd.DataFrame, task: str, setting: Setting) -> Model:
+def fit_sparse(data: pd.DataFrame, task: words.Kind, setting: Setting) -> Model:
     """Forest of this package with sparse random projections, leaves down to one row."""
     p = data.shape[1] - 1
     return _forest(odrf.odrf, data, task, setting, projection="sparse", n_projections=p, min_leaf=1)
 
 
-def fit_sparse_more(data: pd.DataFrame, task: str, setting: Setting) -> Model:
+def fit_sparse_more(data: pd.DataFrame, task: words.Kind, setting: Setting) -> Model:
     """Such a forest with as many more projections as ydf tries single predictors."""
     p = data.shape[1] - 1
     singles = ceil(p / 3) if task == "regression" else ceil(sqrt(p))
@@ -148,14 +149,14 @@ def fit_sparse_more(data: pd.DataFrame, task: str, setting: Setting) -> Model:
 
 
 def _forest(
-    grow: Callable[..., Any], data: pd.DataFrame, task: str, setting: Setting, **options: Any
+    grow: Callable[..., Any], data: pd.DataFrame, task: words.Kind, setting: Setting, **options: Any
 ) -> Model:
     forest = _grown(grow, data, task, setting, **options)
     return Model(forest.predict, _made_first(forest.row_predictor))
 
 
 def _grown(
-    grow: Callable[..., Any], data: pd.DataFrame, task: str, setting: Setting, **options: Any
+    grow: Callable[..., Any], data: pd.DataFrame, task: words.Kind, setting: Setting, **options: Any
 ) -> Any:
     return grow(
         "y ~ .",
@@ -168,22 +169,22 @@ def _grown(
     )
 
 
-def fit_guided(data: pd.DataFrame, task: str, setting: Setting) -> Model:
+def fit_guided(data: pd.DataFrame, task: words.Kind, setting: Setting) -> Model:
     """Guided forest of this package at its defaults."""
     return _forest(odrf.graf, data, task, setting)
 
 
-def fit_guided_together(data: pd.DataFrame, task: str, setting: Setting) -> Model:
+def fit_guided_together(data: pd.DataFrame, task: words.Kind, setting: Setting) -> Model:
     """Such a forest, all planes of a step evaluated by one matrix product."""
     return _forest(odrf.graf, data, task, setting, batched=True)
 
 
-def fit_boosted(data: pd.DataFrame, task: str, setting: Setting) -> Model:
+def fit_boosted(data: pd.DataFrame, task: words.Kind, setting: Setting) -> Model:
     """Boosted trees of this package at its defaults, as many rounds as the setting has trees."""
     return _same_for_one_row(_grown(odrf.odbt, data, task, setting).predict)
 
 
-def fit_tree(data: pd.DataFrame, task: str, setting: Setting) -> Model:
+def fit_tree(data: pd.DataFrame, task: words.Kind, setting: Setting) -> Model:
     """One tree of this package, leaves down to one row, as grown."""
     tree = odrf.odt(
         "y ~ .", data, kind=task, alpha=None, min_leaf=1, seed=setting.seed, n_jobs=setting.threads
@@ -200,7 +201,7 @@ def _made_first(make: Callable[[], Predict]) -> Predict:
 def estimator(module: str, family: str, **options: Any) -> Fit:
     """Classifier or regressor in the manner of scikit-learn; `family` ends neither way."""
 
-    def fit(data: tuple[NDArray, NDArray], task: str, setting: Setting) -> Model:
+    def fit(data: tuple[NDArray, NDArray], task: words.Kind, setting: Setting) -> Model:
         ending = "Regressor" if task == "regression" else "Classifier"
         model = getattr(import_module(module), family + ending)(
             n_estimators=setting.trees,
@@ -213,7 +214,7 @@ def estimator(module: str, family: str, **options: Any) -> Fit:
     return fit
 
 
-def fit_treeple(data: tuple[NDArray, NDArray], task: str, setting: Setting) -> Model:
+def fit_treeple(data: tuple[NDArray, NDArray], task: words.Kind, setting: Setting) -> Model:
     """Treeple's oblique forest, as many projections as predictors."""
     p = data[0].shape[1]
     fit = estimator(
@@ -222,7 +223,7 @@ def fit_treeple(data: tuple[NDArray, NDArray], task: str, setting: Setting) -> M
     return fit(data, task, setting)
 
 
-def fit_obliquetree(data: tuple[NDArray, NDArray], task: str, setting: Setting) -> Model:
+def fit_obliquetree(data: tuple[NDArray, NDArray], task: words.Kind, setting: Setting) -> Model:
     """One tree of obliquetree at its defaults, which grow it fully."""
     module = import_module("obliquetree")
     model = (module.Regressor if task == "regression" else module.Classifier)(
@@ -232,12 +233,12 @@ def fit_obliquetree(data: tuple[NDArray, NDArray], task: str, setting: Setting) 
     return _same_for_one_row(model.predict)
 
 
-def fit_ydf_axis(data: dict[str, NDArray], task: str, setting: Setting) -> Model:
+def fit_ydf_axis(data: dict[str, NDArray], task: words.Kind, setting: Setting) -> Model:
     """Yggdrasil's random forest of single predictors."""
     return _fit_ydf(data, task, setting)
 
 
-def fit_ydf_oblique(data: dict[str, NDArray], task: str, setting: Setting) -> Model:
+def fit_ydf_oblique(data: dict[str, NDArray], task: words.Kind, setting: Setting) -> Model:
     """Yggdrasil's random forest with sparse oblique splits."""
     return _fit_ydf(
         data,
@@ -250,7 +251,7 @@ def fit_ydf_oblique(data: dict[str, NDArray], task: str, setting: Setting) -> Mo
     )
 
 
-def _fit_ydf(data: dict[str, NDArray], task: str, setting: Setting, **options: Any) -> Model:
+def _fit_ydf(data: dict[str, NDArray], task: words.Kind, setting: Setting, **options: Any) -> Model:
     ydf = import_module("ydf")
     ydf.verbose(0)
     model = ydf.RandomForestLearner(
@@ -273,7 +274,7 @@ def _fit_ydf(data: dict[str, NDArray], task: str, setting: Setting, **options: A
     )
 
 
-def fit_ranger(data: Any, task: str, setting: Setting) -> Model:
+def fit_ranger(data: Any, task: words.Kind, setting: Setting) -> Model:
     """Random forest of R's ranger."""
     return _same_for_one_row(import_module(RANGER).fit(data, task, setting))
 

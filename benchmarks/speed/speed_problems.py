@@ -19,6 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmarks.shared.tables import read_table
+from odrf.options import words
 
 __all__ = ["OpenTable", "Problem", "Simulation", "Source"]
 
@@ -44,7 +45,7 @@ class Problem:
     """
 
     name: str
-    task: str
+    task: words.Kind
     classes: int
     X: pd.DataFrame
     y: NDArray

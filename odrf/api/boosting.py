@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from odrf import api
-from odrf.api.calling import boosting_of, design_of, spelled_call
+from odrf.api.calling import design_of, spelled_call
 from odrf.checks import Seed
 from odrf.design.columns import check_frame
 from odrf.design.functions import environment
@@ -18,7 +16,9 @@ from odrf.design.weights import offset_of
 from odrf.errors import InputError
 from odrf.fits.data_warnings import warned_of_data
 from odrf.fits.fit import grow_boosted_fit
-from odrf.projections.base import Family
+from odrf.options import words
+from odrf.options.boosting import BoostingOptions, resolve_boosting
+from odrf.options.options import DataOptions
 from odrf.public import public
 from odrf.results.boosted import ODBTResults
 
@@ -28,40 +28,40 @@ def odbt(
     formula: str,
     data: pd.DataFrame,
     *,
-    loss: str = "auto",
+    loss: words.LossName = "auto",
     n_trees: int = 100,
-    learning_rate: str | float = "auto",
-    projection: str | Family | Mapping[str | Family, float] = "auto",
-    subset_size: str | int = "random",
-    n_projections: str | int = "auto",
-    n_singles: str | int = "auto",
+    learning_rate: float | words.Auto = "auto",
+    projection: words.Projection = "auto",
+    subset_size: words.SubsetSize = "random",
+    n_projections: words.Number = "auto",
+    n_singles: words.Number = "auto",
     max_depth: int = 5,
     max_leaves: int | None = None,
     min_leaf: int = 5,
     min_hessian: float = 0.0,
-    leaf_values: str = "newton",
+    leaf_values: words.LeafValues = "newton",
     l2: float = 1.0,
-    n_thresholds: str | int = "auto",
-    split_search: str = "auto",
+    n_thresholds: words.Thresholds = "auto",
+    split_search: words.SplitSearch = "auto",
     sample_fraction: float = 1.0,
     predictor_fraction: float = 1.0,
-    n_runs: str | int = "auto",
+    n_runs: words.Number = "auto",
     run_predictors: float = 1.0,
-    validation: str | float | None = "auto",
-    patience: str | int = "auto",
-    offset: str | ArrayLike | None = None,
-    weights: str | ArrayLike | None = None,
-    class_weights: str | Mapping[Any, float] | None = None,
-    groups: str | ArrayLike | None = None,
-    order: str | ArrayLike | None = None,
-    strata: str | ArrayLike | None = None,
-    missing: str = "split",
-    unseen: str = "missing",
-    kind: str = "auto",
+    validation: words.Validation = "auto",
+    patience: words.Number = "auto",
+    offset: words.OfRows = None,
+    weights: words.OfRows = None,
+    class_weights: words.ClassWeights = None,
+    groups: words.OfRows = None,
+    order: words.OfRows = None,
+    strata: words.OfRows = None,
+    missing: words.Missing = "split",
+    unseen: words.Unseen = "missing",
+    kind: words.Kind = "auto",
     seed: Seed = None,
     n_jobs: int | None = None,
     progress: bool = False,
-) -> ODBTResults:
+) -> ODBTResults | Any:
     """Boost oblique trees: a sum of shallow trees, each fitted to the errors of the sum so far.
 
     Boosting starts from the constant with the smallest loss; for the Huber loss, from the median.
@@ -73,10 +73,10 @@ def odbt(
 
     Parameters
     ----------
-    formula : str
-        The model; see `odrf.odt`.
-    data : DataFrame
-        One row per observation; see `odrf.odt`.
+    {formula}
+        With a time to an event, ``"Surv(time, event) ~ ."`` (see `odrf.Surv`), the result is a
+        `SurvivalBoostedResults`.
+    {data}
     loss : str, default "auto"
         The loss to minimise.  For a numeric response:
 
@@ -110,15 +110,17 @@ def odbt(
         Factor on the values of new leaves, above 0 and at most 1.  By default 0.1; 1 if leaves are
         refitted, where any other number is refused.
     projection : str, Family or mapping, default "auto"
-        As in `odrf.odt`.  By default three families together: all single predictors, sparse
-        directions and logistic directions.  Of the latter two a node tries as many each as there
-        are predictors, but at least 5 and at most 8; more cost time and gain nothing on most
-        tables.
-    subset_size : "random" or int, default "random"
-        As in `odrf.odt`.
-    n_projections, n_singles : "auto" or int, default "auto"
-        As in `odrf.odt`.  With ``projection="auto"``: the directions of both oblique families
-        together, at least 2, and the single predictors, at least 1.
+        By default three families together: all single predictors, sparse directions and logistic
+        directions.  Of the latter two a node tries as many each as there are predictors, but at
+        least 5 and at most 8; more cost time and gain nothing on most tables.
+
+        {about projection}
+    {subset_size, n_projections}
+        With ``projection="auto"``: the directions of both oblique families together, at least 2.
+    n_singles : "auto" or int, default "auto"
+        Single predictors tried at each node in addition, at least 1 with ``projection="auto"``; a
+        number above P is P.  By default all; none for oblique families that do not estimate
+        directions on random subsets.
     max_depth : int, default 5
         Most splits between root and leaf.
     max_leaves : int, optional
@@ -146,11 +148,8 @@ def odbt(
         and a weight of 2 is the same as the row twice.  If the mean of the weights is below 1, λ is
         multiplied by this mean, so that weights that add up to 1 are penalised as weights of mean
         1.
-    n_thresholds : "auto", "all" or int, default "auto"
-        As in `odrf.odt`.
-    split_search : {"auto", "exact"}, default "auto"
-        As in `odrf.odt` for more than 10,000 rows, whatever their number: ``"exact"`` takes up to
-        2.4 times as long.
+    {n_thresholds, split_search}
+        It takes up to 2.4 times as long.
     sample_fraction : float, default 1.0
         Share of the rows that each tree draws at random, without replacement.
     predictor_fraction : float, default 1.0
@@ -182,21 +181,23 @@ def odbt(
         each row, as `weights`.  ``.`` in the formula leaves the column out, and new rows need it.
         If offsets are given as numbers, `ODBTResults.predict` needs those of new rows.  Not for the
         multinomial and the ordinal loss, where a row has several scores.
-    weights, class_weights, missing, unseen, kind
-        As in `odrf.odt`; the loss is weighted, too.
-    groups, order, strata : str or array of shape (n,), optional
-        As in `odrf.odt`.  `validation` holds out whole groups, or the latest times, or equal shares
-        of the strata.  Runs draw as the trees of `odrf.odrf` do.  `sample_fraction` is of whole
-        groups, and of every stratum.
-    seed : int, SeedSequence or Generator, optional
-        Makes the fit reproducible, for any number of threads.  Without one, a seed is drawn;
-        `ODBTResults.seed` has it.
+    {weights}
+        The loss is weighted, too.
+    {class_weights, groups}
+        `validation` holds out whole groups, and runs draw whole groups in place of rows.
+        `sample_fraction` is of whole groups.
+    {order}
+        `validation` holds out the latest times.  A row is out of bag for a run only if it is later
+        than all rows that the run can draw.
+    {strata}
+        `validation` holds out, and runs draw, equal shares of the strata; `sample_fraction` is of
+        every stratum.
+    {missing, unseen, kind, seed}
     n_jobs : int, optional
         Threads; by default all cores, or as many as ``OMP_NUM_THREADS`` says.  The trees of a round
         are grown in parallel: one for each run and, with the multinomial and the ordinal loss, each
         score.  So are the branches of a tree of very many rows.
-    progress : bool, default False
-        Show a progress bar.
+    {progress}
 
     Returns
     -------
@@ -206,10 +207,7 @@ def odbt(
 
     Raises
     ------
-    InputError
-        If an argument or a column is invalid.  The message names it and says what to use.
-    MemoryError
-        If the table or the trees take more memory than there is, as far as known beforehand.
+    {InputError, MemoryError}
 
     Notes
     -----
@@ -256,16 +254,51 @@ def odbt(
     >>> bool(((fit.predict(new) - new["y"]) ** 2).mean() < 0.2 * new["y"].var())
     True
     """
-    options = dict(locals())
-    for name in ("formula", "data", "progress"):
-        del options[name]
-    call = spelled_call(odbt, formula, options)
+    rows = DataOptions(
+        weights=weights,
+        class_weights=class_weights,
+        groups=groups,
+        order=order,
+        strata=strata,
+        missing=missing,
+        unseen=unseen,
+        kind=kind,
+    )
+    options = BoostingOptions(
+        loss=loss,
+        n_trees=n_trees,
+        learning_rate=learning_rate,
+        projection=projection,
+        subset_size=subset_size,
+        n_projections=n_projections,
+        n_singles=n_singles,
+        max_depth=max_depth,
+        max_leaves=max_leaves,
+        min_leaf=min_leaf,
+        min_hessian=min_hessian,
+        leaf_values=leaf_values,
+        l2=l2,
+        n_thresholds=n_thresholds,
+        split_search=split_search,
+        sample_fraction=sample_fraction,
+        predictor_fraction=predictor_fraction,
+        n_runs=n_runs,
+        run_predictors=run_predictors,
+        validation=validation,
+        patience=patience,
+        offset=offset,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+    call = spelled_call(odbt, formula, rows, options)
+    options = options.checked()
     check_frame(data)
     offsets = offset_of(offset, data)
     require_no_surrogates(missing)
-    env = environment(2)
-    design, training = design_of(formula, data, options, env, offsets.column, with_times=True)
-    control = boosting_of(options, design, training)
+    design, training = design_of(
+        formula, data, rows, environment(2), offsets.column, with_times=True
+    )
+    control = resolve_boosting(options, design, training.y)
     if offsets.given and control.n_outputs > 1:
         raise InputError(
             f'offset= needs a loss with one score for each row, and loss="{control.loss}" has '
@@ -273,10 +306,8 @@ def odbt(
         )
     offsets = offsets.keeping(training.complete)
     if training.times is not None:
-        # a union of both types would make every use of boosted trees ask which one it is
-        grown = api.survival.survival_boosted(
+        return api.survival.survival_boosted(
             call, design, training, data, offsets, control, progress
         )
-        return cast("ODBTResults", grown)
     fit = grow_boosted_fit(call, design, training, offsets, control, progress)
     return ODBTResults(warned_of_data(fit, data))

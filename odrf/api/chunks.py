@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
 from patsy import EvalEnvironment
 
-from odrf.api.calling import requested
-from odrf.checks import AUTO, checked_seed
+from odrf.checks import AUTO
 from odrf.design.blocks import BlockSource, ChunkBlocks, rows_in_memory
 from odrf.design.chunks import learn_streamed_design
 from odrf.design.formula import read_formula
@@ -20,45 +18,48 @@ from odrf.errors import InputError
 from odrf.fits.chunks import HERE, grow_streamed
 from odrf.fits.data_warnings import warn_of_chunks
 from odrf.fits.partitions import ON_WORKERS
-from odrf.options.chunks import require_no_structure
+from odrf.options import words
+from odrf.options.chunks import weights_column
+from odrf.options.options import DataOptions, Options
 from odrf.public.arguments import DASK, JOBLIB
 from odrf.public.chunks import Chunks
 from odrf.public.frames import active_client, is_partitioned, required_client
 from odrf.results.chunks import StreamedResults
 
-# ------------------------------------------------------------------------------------------------
-# A forest: each tree has the rows that it draws.
-# ------------------------------------------------------------------------------------------------
-
-OF_DESIGN = ("weights", "class_weights", "missing", "unseen", "kind")
-
 
 def forest_of_chunks(
-    function: Callable[..., Any],
     call: str,
     formula: str,
     chunks: Chunks,
-    options: Mapping[str, Any],
+    data: DataOptions,
+    options: Options,
     env: EvalEnvironment,
-    backend: str,
+    backend: words.BackendName,
     progress: bool,
 ) -> StreamedResults:
-    """Return the forest of a call of `odrf.odrf`, the `function`, on rows in chunks."""
-    require_no_structure(options)
+    """Return the forest of a call of `odrf.odrf` on rows in chunks."""
+    weights = weights_column(data)
     client = _client(backend, chunks)
-    weights = options["weights"]
     source: BlockSource = ChunkBlocks(chunks, weights)
     if client is not None:
         source = PartitionBlocks(chunks, client, weights)
-    request = requested(function, options, {})
-    arguments = {name: options[name] for name in OF_DESIGN}
-    rows = learn_streamed_design(formula, source, env=env, progress=progress, **arguments)
+    rows = learn_streamed_design(
+        formula,
+        source,
+        kind=data.kind,
+        missing=data.missing,
+        unseen=data.unseen,
+        weights=weights,
+        class_weights=data.class_weights,
+        env=env,
+        progress=progress,
+    )
     warn_of_chunks(rows)
     passes = HERE if client is None else ON_WORKERS
-    return StreamedResults(grow_streamed(call, rows, request, passes, progress))
+    return StreamedResults(grow_streamed(call, rows, options, passes, progress))
 
 
-def _client(backend: str, chunks: Chunks) -> Any:
+def _client(backend: words.BackendName, chunks: Chunks) -> Any:
     """Return the client of Dask whose workers grow the forest; None for threads of this process."""
     partitioned = is_partitioned(chunks.source)
     if backend == JOBLIB:
@@ -78,39 +79,40 @@ def _client(backend: str, chunks: Chunks) -> Any:
     return None
 
 
-# ------------------------------------------------------------------------------------------------
-# A tree: of all rows, or of a random sample that fits into memory.
-# ------------------------------------------------------------------------------------------------
-
-
 def sampled_table(
-    formula: str, chunks: Chunks, options: Mapping[str, Any], env: EvalEnvironment, progress: bool
-) -> tuple[pd.DataFrame, int, dict[str, Any]]:
-    """Return the rows on which `odrf.odt` grows a tree, how many there are, and the options.
+    formula: str,
+    chunks: Chunks,
+    data: DataOptions,
+    seed: int,
+    env: EvalEnvironment,
+    progress: bool,
+) -> tuple[pd.DataFrame, int]:
+    """Return the rows on which `odrf.odt` grows a tree, and how many there are.
 
-    The number is 0 if all rows fit into memory.  The options have the seed by which a sample was
-    drawn.
+    The number is 0 if all rows fit into memory; else a sample is drawn by the `seed`.
     """
-    of_rows = {name: options[name] for name in ("weights", *STRUCTURE_ARGUMENTS)}
-    for name, value in of_rows.items():
-        if value is not None and not isinstance(value, str):
+    aside = []
+    for name in ("weights", *STRUCTURE_ARGUMENTS):
+        value = getattr(data, name)
+        if isinstance(value, str):
+            aside.append(value)
+        elif value is not None:
             raise InputError(
                 f"{name}= with rows in chunks: make it a column of the chunks, and give its name"
             )
-    names, aside = chunks.columns(), [value for value in of_rows.values() if value is not None]
+    names = chunks.columns()
     terms = read_formula(formula, names, env, aside)
     needed = {*terms.columns, *terms.response.columns, *aside}
     columns = [name for name in names if name in needed]
-    options = {**options, "seed": checked_seed(options["seed"])}
-    table, n = rows_in_memory(ChunkBlocks(chunks), columns, options["seed"], progress)
+    table, n = rows_in_memory(ChunkBlocks(chunks), columns, seed, progress)
     # the formula may name columns that it leaves out: these are empty
     table = table if len(columns) == len(names) else table.reindex(columns=names)
     if len(table) == n:
-        return table, 0, options
+        return table, 0
     warnings.warn(
         f"the tree grows on {len(table)} of {n} rows, a random sample that fits into memory: "
         "odrf() grows forests on all of them",
         UserWarning,
         stacklevel=2,
     )
-    return table, n, options
+    return table, n

@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from odrf import api
-from odrf.api.calling import (
-    AlphaRule,
-    ClassWeights,
-    LeafRule,
-    Projection,
-    ShareRule,
-    design_of,
-    grown_by,
-    options_of,
-    requested,
-    spelled_call,
-)
+from odrf.api.calling import checked_options, design_of, grown_by, spelled_call
 from odrf.checks import Seed
 from odrf.design.functions import environment
 from odrf.design.missing import require_no_surrogates
 from odrf.fits.data_warnings import warned_of_data
 from odrf.fits.growing import grow_fit
 from odrf.fits.pruning import sized_forest
-from odrf.pruning.complexity import WEAKEST_LINK
+from odrf.options import words
+from odrf.options.options import DataOptions, Options
 from odrf.public import in_partitions
 from odrf.public.chunks import ChunkSource, chunks_of
 from odrf.results.forest import ODRFResults
-
-# ------------------------------------------------------------------------------------------------
-# Fit a forest of oblique trees from a formula and rows in memory, in chunks or on a cluster.
-# ------------------------------------------------------------------------------------------------
 
 
 @in_partitions("data")
@@ -42,40 +27,40 @@ def odrf(
     data: pd.DataFrame | ChunkSource,
     *,
     n_trees: int = 500,
-    blend: bool | str = "auto",
-    objective: str = "error",
-    projection: Projection = "logistic",
-    subset_size: str | int = "random",
-    n_projections: str | int = "auto",
-    n_singles: str | int = "auto",
-    max_leaves: LeafRule = None,
-    alpha: AlphaRule = None,
-    pruning: str = WEAKEST_LINK,
+    blend: words.Switch = "auto",
+    objective: words.Objective = "error",
+    projection: words.Projection = "logistic",
+    subset_size: words.SubsetSize = "random",
+    n_projections: words.Number = "auto",
+    n_singles: words.Number = "auto",
+    max_leaves: words.LeafRule = None,
+    alpha: words.AlphaRule = None,
+    pruning: words.Pruning = "weakest_link",
     min_leaf: int = 2,
     max_depth: int | None = None,
-    criterion: str = "auto",
+    criterion: words.Criterion = "auto",
     cause: str | None = None,
-    split_scale: str = "response",
-    penalty: str | None = None,
-    n_thresholds: str | int = "auto",
-    split_search: str = "auto",
-    resample: str = "auto",
-    sample_fraction: ShareRule = "auto",
+    split_scale: words.SplitScale = "response",
+    penalty: words.Penalty = None,
+    n_thresholds: words.Thresholds = "auto",
+    split_search: words.SplitSearch = "auto",
+    resample: words.Resample = "auto",
+    sample_fraction: words.ShareRule = "auto",
     honest: bool = False,
     inference: bool = False,
-    weights: str | ArrayLike | None = None,
-    class_weights: ClassWeights = None,
-    groups: str | ArrayLike | None = None,
-    order: str | ArrayLike | None = None,
-    strata: str | ArrayLike | None = None,
-    missing: str = "split",
-    unseen: str = "missing",
-    kind: str = "auto",
-    backend: str = "auto",
+    weights: words.OfRows = None,
+    class_weights: words.ClassWeights = None,
+    groups: words.OfRows = None,
+    order: words.OfRows = None,
+    strata: words.OfRows = None,
+    missing: words.Missing = "split",
+    unseen: words.Unseen = "missing",
+    kind: words.Kind = "auto",
+    backend: words.BackendName = "auto",
     seed: Seed = None,
     n_jobs: int | None = None,
     progress: bool = False,
-) -> ODRFResults:
+) -> ODRFResults | Any:
     """Grow a forest of oblique decision trees (Zhan, Liu and Xia, section 4).
 
     Each tree is grown as by `odt`, on a resample of the rows.  The forest predicts the mean of its
@@ -83,12 +68,13 @@ def odrf(
 
     Parameters
     ----------
-    formula : str
-        The model; see `odt`.
+    {formula}
+        With a time to an event, ``"Surv(time, event) ~ ."`` (see `odrf.Surv`), the result is a
+        `SurvivalForestResults`.
     data : DataFrame, path or Chunks
-        One row per observation; see `odt`.  Of a path of Parquet files, of a data frame of Dask,
-        and of other sources that `odrf.Chunks` names, rows are never all in memory; the result is a
-        `StreamedResults`.
+        {about data}
+        Of a path of Parquet files, of a data frame of Dask, and of other sources that `odrf.Chunks`
+        names, rows are never all in memory; the result is a `StreamedResults`.
     n_trees : int, default 500
         B.  More trees do not overfit: the expected squared error, or Brier score, never rises.
         `ODRFResults.plot` shows whether they are enough.
@@ -103,34 +89,35 @@ def odrf(
     objective : {"error", "brier", "log_loss"}, default "error"
         For classes, what stacking makes small: the rate of wrong labels, or the Brier score or the
         log loss of the probabilities.  ``"brier"`` lowers log loss, too, ``"log_loss"`` more.
-    projection, subset_size, n_projections
-        As in `odt`.
+    {projection, subset_size, n_projections}
     n_singles : "auto" or int, default "auto"
         Single predictors tried at each node, drawn anew for each node; a number above P is P.  By
         default all P predictors up to 60, and max(60, ⌈√P⌉) of more.  With ``projection="axis"``
         the numbers of the ordinary random forest: ⌈√P⌉ for classes and ⌈P/3⌉ for a regression.
         With ``"sparse"`` none.
     max_leaves : int, callable or None, default None
-        As in `odt`, for every tree; without the rates by name.
-    alpha : float, str or callable, optional
-        As in `odt`; the same α_n prunes each tree (Theorem 5).  ``"oob"`` chooses the α with the
-        smallest out-of-bag error.  The constants of the rates ``"log6/n"`` and ``"1/sqrt(n)"`` are
-        found out of bag.  ``"cv"`` and ``"1se"`` are for single trees.
-    split_scale : {"response", "auto", "log", "box_cox", "normal", "ranks"}, default "response"
-        As in `odt`, for every tree.  In a blend ``"auto"`` chooses among the response, ``"log"``
-        and ``"normal"``, by the out-of-bag errors of a few pilot trees on each.  It is not the
-        default, because it takes time, and what it gains is small on most tables
-        (``benchmarks/options/split_scales.py``).  Not together with ``inference=True``.
-    pruning, max_depth, criterion, cause, penalty, n_thresholds
-        As in `odt`, for every tree.
-    split_search : {"auto", "exact"}, default "auto"
-        As in `odt` for more than 10,000 rows, whatever their number, unless one tree has all rows:
-        of many trees each may have splits a little worse than the best, and ``"exact"`` takes up to
-        1.7 times as long.
+        t_n, the number of leaves at which each tree stops to grow: a number, or a function of n
+        such as ``lambda n: n**0.5``.  None sets no limit.
+    alpha : float, str, callable or None, default None
+        Complexity parameter α_n at which each tree is pruned (Theorem 5): a number or a function of
+        n.  ``"oob"`` chooses the α with the smallest out-of-bag error.  ``"log6/n"`` and
+        ``"1/sqrt(n)"`` are rates that Theorem 3 allows, c·ln⁶n/n and c/√n; the constant c is found
+        out of bag.  By default trees stay as grown.
+    {pruning}
     min_leaf : int, default 2
         Fewest rows of a leaf; small, because averaging over trees smooths the predictions.  In a
         blend 1 to 10, depending on the kind of tree, unless you set it.  For times to an event,
         whose leaves have curves, 20, or a fifteenth of few rows, and in a blend half to twice that.
+    {max_depth, criterion, cause}
+    split_scale : {"response", "auto", "log", "box_cox", "normal", "ranks"}, default "response"
+        {about split_scale}
+        In a blend ``"auto"`` chooses among the response, ``"log"`` and ``"normal"``, by the
+        out-of-bag errors of a few pilot trees on each.  It is not the default, because it takes
+        time, and what it gains is small on most tables (``benchmarks/options/split_scales.py``).
+        Not together with ``inference=True``.
+    {penalty, n_thresholds, split_search}
+        If one tree has all rows, tables of up to 10,000 rows are searched as by ``"exact"``, which
+        takes up to 1.7 times as long.
     resample : {"auto", "bootstrap", "subsample", "none"}, default "auto"
         How each tree draws its rows: with replacement, without replacement, or all rows.
         Out-of-bag results need one of the first two.  By default a bootstrap; in a blend a
@@ -140,11 +127,10 @@ def odrf(
         for a bootstrap and 0.632 for a subsample, which gives about as many distinct rows; in a
         blend 0.632 to 0.9, depending on the kind of tree.  The theory of honest forests needs a
         share that falls with n, such as ``lambda n: n**-0.3``.
-    honest : bool, default False
-        As in `odt`, for every tree and the rows that it draws.  Rows that a tree did not draw at
-        all are out of bag.  With ``resample="subsample"`` and a `sample_fraction` that falls with
-        n, class probabilities are consistent (Perry et al., Theorem 2; see
-        `ODRFResults.consistency`).  Their probabilities are more moderate, which helps where noise
+    {honest}
+        Rows that a tree did not draw at all are out of bag.  With ``resample="subsample"`` and a
+        `sample_fraction` that falls with n, class probabilities are consistent (Perry et al.,
+        Theorem 2; see `ODRFResults.consistency`).  They are more moderate, which helps where noise
         makes those of a plain forest too extreme (``benchmarks/options/honesty.py``).
     inference : bool, default False
         Grow the forest for standard errors (`ODRFResults.comparisons`, `ODRFResults.slopes`):
@@ -153,21 +139,22 @@ def odrf(
         of averaged predictions are close to their variation over samples.  The trees are not honest
         unless you set `honest`: averages of honest forests are further from the truth
         (``benchmarks/inference/effects_coverage.py``).
-    weights, class_weights, missing, unseen, kind
-        As in `odt`.  Rows are drawn whatever their weight; the weights then count within the tree
-        and out of bag.
-    groups : str or array of shape (n,), optional
-        As in `odt`.  Each tree draws whole groups in place of rows: all rows of a group enter it
-        equally often, or are all out of bag.  So out-of-bag errors and prediction intervals are
-        those of new groups, and standard errors have the groups as their units (Efron 1992).
-        `min_leaf` counts subjects as in `odt`.
-    order : str or array of shape (n,), optional
-        As in `odt`.  A row is out of bag for a tree only if it is later than all rows that the tree
-        can draw.  Half of the trees draw from all rows, and have no out-of-bag rows.  Each of the
-        others draws from the rows up to the time of a random row in the later half.  So rows of the
-        first half are never out of bag, and late rows are in fewer trees.
-    strata : str or array of shape (n,), optional
-        As in `odt`.  Each tree draws the same share of every stratum.
+    {weights}
+        Rows are drawn whatever their weight; the weights then count within the tree and out of bag.
+    {class_weights, groups}
+        Each tree draws whole groups in place of rows: all rows of a group enter it equally often,
+        or are all out of bag.  So out-of-bag errors and prediction intervals are those of new
+        groups, and standard errors have the groups as their units (Efron 1992).  Rows of
+        ``Surv(start, stop, event)`` are those of one subject if none of a group overlap in time:
+        `min_leaf` then counts subjects, as that many times the mean number of their rows.
+    {order}
+        A row is out of bag for a tree only if it is later than all rows that the tree can draw.
+        Half of the trees draw from all rows, and have no out-of-bag rows.  Each of the others draws
+        from the rows up to the time of a random row in the later half.  So rows of the first half
+        are never out of bag, and late rows are in fewer trees.
+    {strata}
+        Each tree draws the same share of every stratum.
+    {missing, unseen, kind}
     backend : {"auto", "threads", "dask", "joblib"}, default "auto"
         Where trees are grown.  The forest is the same, bit by bit.  ``"threads"``: in threads of
         this process.  ``"dask"``: on the workers of the Dask client that is active.  Of a data
@@ -176,12 +163,7 @@ def odrf(
         ``joblib.parallel_config`` says (loky, Ray and others); by default, `n_jobs` or as many as
         there are cores.  The default is ``"dask"`` for a data frame of Dask if a client is active,
         else ``"threads"``.  Threads share the rows; processes are for several machines.
-    seed : int, SeedSequence or Generator, optional
-        Makes the forest reproducible.  Without one, a seed is drawn; `ODRFResults.seed` has it.
-    n_jobs : int, optional
-        Threads; by default all cores, or as many as ``OMP_NUM_THREADS`` says.
-    progress : bool, default False
-        Show a progress bar.
+    {seed, n_jobs, progress}
 
     Returns
     -------
@@ -193,14 +175,20 @@ def odrf(
 
     Raises
     ------
-    InputError
-        If an argument or a column is invalid.  The message names it and says what to use.
-    MemoryError
-        If the table or the trees take more memory than there is, as far as known beforehand.
+    {InputError, MemoryError}
     ConnectionError
         If the scheduler of the Dask cluster is lost.  That a worker is lost costs only time.
     RuntimeError
         If workers of the Dask cluster die again and again.
+
+    References
+    ----------
+    L. Breiman (1996). Stacked regressions. Machine Learning 24, 49-64.
+
+    B. Efron (1992). Jackknife-after-bootstrap standard errors and influence functions. Journal of
+    the Royal Statistical Society B 54, 83-127.
+
+    {about references_of_trees}
 
     Examples
     --------
@@ -210,20 +198,54 @@ def odrf(
     >>> forest.oob_error < 0.06
     True
     """
-    options = options_of(locals())
-    call = spelled_call(odrf, formula, options)
+    rows = DataOptions(
+        weights=weights,
+        class_weights=class_weights,
+        groups=groups,
+        order=order,
+        strata=strata,
+        missing=missing,
+        unseen=unseen,
+        kind=kind,
+    )
+    options = Options(
+        n_trees=n_trees,
+        blend=blend,
+        objective=objective,
+        projection=projection,
+        subset_size=subset_size,
+        n_projections=n_projections,
+        n_singles=n_singles,
+        max_leaves=max_leaves,
+        alpha=alpha,
+        pruning=pruning,
+        min_leaf=min_leaf,
+        max_depth=max_depth,
+        criterion=criterion,
+        cause=cause,
+        split_scale=split_scale,
+        penalty=penalty,
+        n_thresholds=n_thresholds,
+        split_search=split_search,
+        resample=resample,
+        sample_fraction=sample_fraction,
+        honest=honest,
+        inference=inference,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+    call = spelled_call(odrf, formula, rows, options)
+    options = checked_options(odrf, options)
     require_no_surrogates(missing)
-    env, chunks, table = environment(2), chunks_of(data), cast("pd.DataFrame", data)
+    env, chunks = environment(2), chunks_of(data)
     if chunks is not None:
         return api.chunks.forest_of_chunks(
-            odrf, call, formula, chunks, options, env, backend, progress
+            call, formula, chunks, rows, options, env, backend, progress
         )
-    design, training = design_of(formula, table, options, env, with_times=True)
-    request = requested(odrf, options, {})
+    table = cast("pd.DataFrame", data)  # or else it is refused
+    design, training = design_of(formula, table, rows, env, with_times=True)
     with grown_by(backend, n_jobs):
         if training.times is not None:
-            # a union of both types would make every use of a forest ask which one it is
-            grown = api.survival.survival_forest(call, design, training, table, request, progress)
-            return cast("ODRFResults", grown)
-        fit = sized_forest(grow_fit(call, design, training, request, progress))
+            return api.survival.survival_forest(call, design, training, table, options, progress)
+        fit = sized_forest(grow_fit(call, design, training, options, progress))
     return ODRFResults(warned_of_data(fit, table))

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from odrf.api.calling import design_of, spelled_call
 from odrf.checks import Seed
@@ -18,7 +14,9 @@ from odrf.design.scaling import crowded_columns
 from odrf.errors import warn_user
 from odrf.fits.data_warnings import warned_of_data
 from odrf.fits.fit import grow_guided_fit
-from odrf.options.guided import ResolvedGuidedOptions, resolve_guided
+from odrf.options import words
+from odrf.options.guided import GuidedOptions, resolve_guided
+from odrf.options.options import DataOptions
 from odrf.public import public
 from odrf.results.guided import GRAFResults
 
@@ -29,20 +27,20 @@ def graf(
     data: pd.DataFrame,
     *,
     n_trees: int = 100,
-    subspace: str | int = "sqrt",
+    subspace: words.Subspace = "sqrt",
     trials: int | None = None,
     min_split: int = 2,
-    origin: str = "data",
-    batched: bool | str = "auto",
-    device: str = "cpu",
-    weights: str | ArrayLike | None = None,
-    class_weights: str | Mapping[Any, float] | None = None,
-    groups: str | ArrayLike | None = None,
-    order: str | ArrayLike | None = None,
-    strata: str | ArrayLike | None = None,
-    missing: str = "split",
-    unseen: str = "missing",
-    kind: str = "auto",
+    origin: words.Origin = "data",
+    batched: words.Switch = "auto",
+    device: words.DeviceName = "cpu",
+    weights: words.OfRows = None,
+    class_weights: words.ClassWeights = None,
+    groups: words.OfRows = None,
+    order: words.OfRows = None,
+    strata: words.OfRows = None,
+    missing: words.Missing = "split",
+    unseen: words.Unseen = "missing",
+    kind: words.Kind = "auto",
     seed: Seed = None,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -56,10 +54,7 @@ def graf(
 
     Parameters
     ----------
-    formula : str
-        The model; see `odrf.odt`.
-    data : DataFrame
-        One row per observation; see `odrf.odt`.
+    {formula, data}
     n_trees : int, default 100
         B, the number of trees.
     subspace : {"sqrt", "log2", "half", "all"} or int, default "sqrt"
@@ -88,22 +83,19 @@ def graf(
         The trees are the same apart from rounding, as for `batched`.  It is meant for many rows,
         a large subspace and many trials, and for few threads.  A fit needs no device to predict;
         where there is none when it grows more trees later, the processor grows them.
-    weights, class_weights, unseen, kind
-        As in `odrf.odt`.
-    missing : {"split", "median", "drop", "raise"}, default "split"
-        As in `odrf.odt`, but with ``"split"`` planes are not sought for missing values: these count
-        as the mean of the most impure region, for which a plane is drawn, and a column that marks
-        them has a coefficient like any other.
-    groups, order, strata : str or array of shape (n,), optional
-        As in `odrf.odt`.  Trees use all rows, so these matter where rows are held out, as for
+    {weights, class_weights, groups}
+        Trees use all rows, so this matters where rows are held out, as for
         `GRAFResults.importance`.
-    seed : int, SeedSequence or Generator, optional
-        Makes the forest reproducible, for any number of threads.  Without one, a seed is drawn;
-        `GRAFResults.seed` has it.
-    n_jobs : int, optional
-        Threads; by default all cores, or as many as ``OMP_NUM_THREADS`` says.
-    progress : bool, default False
-        Show a progress bar.
+    {order}
+        It matters where rows are held out.
+    {strata}
+        It matters where rows are held out.
+    missing : {"split", "median", "drop", "raise"}, default "split"
+        {about missing}
+        With ``"split"`` planes are not sought for missing values: these count as the mean of the
+        most impure region, for which a plane is drawn, and a column that marks them has a
+        coefficient like any other.
+    {unseen, kind, seed, n_jobs, progress}
 
     Returns
     -------
@@ -111,10 +103,7 @@ def graf(
 
     Raises
     ------
-    InputError
-        If an argument or a column is invalid.  The message names it and says what to use.
-    MemoryError
-        If the table or the trees take more memory than there is, as far as known beforehand.
+    {InputError, MemoryError}
 
     Warns
     -----
@@ -162,13 +151,32 @@ def graf(
     >>> bool((fit.predict(new) == new["y"]).mean() > 0.6)
     True
     """
-    options = dict(locals())
-    for name in ("formula", "data", "progress"):
-        del options[name]
-    call = spelled_call(graf, formula, options)
+    rows = DataOptions(
+        weights=weights,
+        class_weights=class_weights,
+        groups=groups,
+        order=order,
+        strata=strata,
+        missing=missing,
+        unseen=unseen,
+        kind=kind,
+    )
+    options = GuidedOptions(
+        n_trees=n_trees,
+        subspace=subspace,
+        trials=trials,
+        min_split=min_split,
+        origin=origin,
+        batched=batched,
+        device=device,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+    call = spelled_call(graf, formula, rows, options)
+    options = options.checked()
     require_no_surrogates(missing)
-    design, training = design_of(formula, data, options, environment(2))
-    control = guided_control(options, design)
+    design, training = design_of(formula, data, rows, environment(2))
+    control = resolve_guided(options, design)
     _warn_of_outliers(design, training)
     frame = data.copy() if training.complete.all() else data[training.complete]
     fit = grow_guided_fit(call, design, training, frame, control, progress)
@@ -183,13 +191,3 @@ def _warn_of_outliers(design: Design, data: TrainingData) -> None:
             "not tell them apart: make codes for unknown values empty cells, or use log(x); "
             "odrf() and odbt() do not mind"
         )
-
-
-def guided_control(options: Mapping[str, Any], design: Design) -> ResolvedGuidedOptions:
-    """Return the options of a guided forest, resolved for a design."""
-    return resolve_guided(
-        options,
-        kind=design.response.kind,
-        P=len(design.predictors),
-        n_classes=design.response.n_classes,
-    )

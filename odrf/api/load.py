@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from odrf.checks import checked_truth
 from odrf.errors import InputError, warn_user
@@ -26,14 +26,20 @@ from odrf.results.survival.tree import SurvivalTreeResults
 from odrf.results.tree import ODTResults
 from odrf.version import __version__
 
-RESULTS: dict[str, Any] = {
-    kind.__name__: kind
-    for kind in (
-        *(ODTResults, ODRFResults, GRAFResults, ODBTResults, AutoResults),
-        *(StreamedResults, SurvivalTreeResults, SurvivalForestResults),
-        *(SurvivalBoostedResults, EstimandResults),
-    )
-} | {"CalibratedFit": CalibratedFit}
+Loaded = (
+    ODTResults
+    | ODRFResults
+    | StreamedResults
+    | GRAFResults
+    | ODBTResults
+    | AutoResults
+    | SurvivalTreeResults
+    | SurvivalForestResults
+    | SurvivalBoostedResults
+    | EstimandResults
+    | CalibratedFit
+)
+RESULTS: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Loaded)}
 # What a file begins with that version 0.1 wrote, and a pickle.
 OF_FIRST_VERSION, PICKLE = b"odrf fit", b"\x80"
 
@@ -41,7 +47,7 @@ OF_FIRST_VERSION, PICKLE = b"odrf fit", b"\x80"
 @public
 def load(
     path: str | PathLike[str], *, functions: Mapping[str, Any] | None = None, trusted: bool = False
-) -> Any:
+) -> Loaded:
     """Load a fit, or a calibrated fit, from a file that its method `save` wrote.
 
     No code runs that the file holds: it has arrays and plain text, and formulas as text.  What a
@@ -108,7 +114,7 @@ def load(
         reader = FitReader(archive, functions or {}, trusted)
         kind, fit = reader.read()
         if not reader.absent:
-            result = RESULTS[kind](fit)
+            result: Loaded = RESULTS[kind](fit)
     if reader.absent:
         raise InputError(
             f"{named}: the formula uses {names_listed(reader.absent)} of your own, which the file "

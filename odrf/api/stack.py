@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
 
 import pandas as pd
-from numpy.typing import ArrayLike
 
-from odrf.api.boosting import odbt
-from odrf.api.calling import boosting_of, default_options, design_of, spelled_call
-from odrf.api.forests import odrf
+from odrf.api.calling import design_of, spelled_call
 from odrf.checks import Seed
-from odrf.design import Design, TrainingData
 from odrf.design.functions import environment
 from odrf.design.missing import require_no_surrogates
 from odrf.fits.data_warnings import warned_of_data
 from odrf.fits.stack.growing import RUNS, RUNS_ON_SINGLES, grow_stack
-from odrf.options.boosting import ResolvedBoostingOptions
-from odrf.options.options import Options, given_options
-from odrf.options.stack import ResolvedStackOptions, resolve_stacked
+from odrf.options import words
+from odrf.options.boosting import BoostingOptions, resolve_boosting
+from odrf.options.options import DataOptions, Options
+from odrf.options.stack import ResolvedStackOptions, StackOptions, resolve_stacked
 from odrf.public import public
 from odrf.results.stack import AutoResults
 
@@ -33,15 +29,15 @@ def auto(
     data: pd.DataFrame,
     *,
     n_trees: int = 500,
-    weights: str | ArrayLike | None = None,
-    class_weights: str | Mapping[Any, float] | None = None,
-    groups: str | ArrayLike | None = None,
-    order: str | ArrayLike | None = None,
-    strata: str | ArrayLike | None = None,
-    missing: str = "split",
-    unseen: str = "missing",
-    kind: str = "auto",
-    budget: float | str = "default",
+    weights: words.OfRows = None,
+    class_weights: words.ClassWeights = None,
+    groups: words.OfRows = None,
+    order: words.OfRows = None,
+    strata: words.OfRows = None,
+    missing: words.Missing = "split",
+    unseen: words.Unseen = "missing",
+    kind: words.Kind = "auto",
+    budget: words.Budget = "default",
     seed: Seed = None,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -71,16 +67,16 @@ def auto(
 
     Parameters
     ----------
-    formula : str
-        The model; see `odrf.odt`.
-    data : DataFrame
-        One row per observation; see `odrf.odt`.
+    {formula}
+        Times to an event are refused.
+    {data}
     n_trees : int, default 500
         Trees of the forest, at least 20; the other forests have half as many, but at least 20.
-    weights, class_weights, groups, order, strata, missing, unseen, kind
-        As in `odrf.odrf`; times to an event are refused.  With `groups`, `order` or `strata` there
-        are only the forest and the boosted trees: the errors of the others are estimated by leaving
-        out rows regardless of these.
+    {weights, class_weights, groups}
+        With `groups`, `order` or `strata` there are only the forest and the boosted trees, which
+        draw as those of `odrf.odrf`: the errors of the other models are estimated by leaving out
+        rows regardless of these.
+    {order, strata, missing, unseen, kind}
     budget : float or "default", default "default"
         Seconds.  With a number, the forest is fitted in any case, and other models are begun as
         long as there is time: the usual ones, then three other kinds of boosted runs, of shallow
@@ -88,10 +84,7 @@ def auto(
         the out-of-bag loss by more than two standard errors.  If there is time for all of them,
         the fit depends on the seed alone, not on the machine.  By default the usual models are
         fitted, and no others.
-    seed : int, SeedSequence or Generator, optional
-        Makes the fit reproducible, for any number of threads.  Without one, a seed is drawn.
-    n_jobs : int, optional
-        Threads; by default all cores, or as many as ``OMP_NUM_THREADS`` says.
+    {seed, n_jobs}
     progress : bool, default False
         Show a progress bar for each model.
 
@@ -101,10 +94,7 @@ def auto(
 
     Raises
     ------
-    InputError
-        If an argument or a column is invalid.  The message names it and says what to use.
-    MemoryError
-        If the table or the trees take more memory than there is, as far as known beforehand.
+    {InputError, MemoryError}
 
     Notes
     -----
@@ -166,44 +156,50 @@ def auto(
     >>> bool(fit.parts["weight"].sum() > 0.999)
     True
     """
-    options = dict(locals())
-    for name in ("formula", "data", "progress"):
-        del options[name]
-    call = spelled_call(auto, formula, options)
+    rows = DataOptions(
+        weights=weights,
+        class_weights=class_weights,
+        groups=groups,
+        order=order,
+        strata=strata,
+        missing=missing,
+        unseen=unseen,
+        kind=kind,
+    )
+    options = StackOptions(
+        n_trees=n_trees,
+        budget=budget,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+    call = spelled_call(auto, formula, rows, options)
+    options = options.checked()
     require_no_surrogates(missing)
-    design, training = design_of(formula, data, options, environment(2))
-    models = models_of_stack(options, design, training)
-    fit = grow_stack(call, design, training, *models, progress)
+    design, training = design_of(formula, data, rows, environment(2))
+    control = resolve_stacked(options, design.response.n_classes)
+    trees, seed, jobs = control.n_trees, control.seed, control.n_jobs
+    shared = frozenset(("n_trees", "seed", "n_jobs"))
+    forests = Options(n_trees=trees, blend=True, seed=seed, n_jobs=jobs, given=shared)
+    boosting = {
+        name: resolve_boosting(each, design, training.y)
+        for name, each in kinds_of_runs(control).items()
+    }
+    fit = grow_stack(call, design, training, control, forests, boosting, progress)
     return AutoResults(warned_of_data(fit, data))
 
 
-def models_of_stack(
-    options: dict[str, Any], design: Design, training: TrainingData
-) -> tuple[ResolvedStackOptions, Options, dict[str, ResolvedBoostingOptions]]:
-    """Return the options of a stack, of its forests, and of its boosted runs by name."""
-    control = resolve_stacked(options, design.response.n_classes)
-    shared = {"n_trees": control.n_trees, "seed": control.seed, "n_jobs": control.n_jobs}
-    of_forests = {**default_options(odrf), **shared, "blend": True}
-    request = given_options(of_forests, frozenset(shared))
-    of_runs = {
-        **default_options(odbt),
-        **shared,
-        "n_trees": MOST_ROUNDS,
-        "n_runs": control.n_runs,
-        "validation": "oob",
-    }
-    boosting = {
-        name: boosting_of({**of_runs, **changes}, design, training)
-        for name, changes in _kinds_of_runs().items()
-    }
-    return control, request, boosting
-
-
-def _kinds_of_runs() -> dict[str, dict[str, Any]]:
+def kinds_of_runs(control: ResolvedStackOptions) -> dict[str, BoostingOptions]:
     """Return the options of the usual boosted runs, and of others that may be tried."""
+    usual = BoostingOptions(
+        n_trees=MOST_ROUNDS,
+        n_runs=control.n_runs,
+        validation="oob",
+        seed=control.seed,
+        n_jobs=control.n_jobs,
+    )
     return {
-        RUNS: {},
-        "boosted runs of shallow trees": {"max_depth": 3, "n_trees": 2 * MOST_ROUNDS},
-        "boosted runs in small steps": {"learning_rate": 0.04, "n_trees": 3 * MOST_ROUNDS},
-        RUNS_ON_SINGLES: {"projection": "axis", "n_trees": 2 * MOST_ROUNDS},
+        RUNS: usual,
+        "boosted runs of shallow trees": replace(usual, max_depth=3, n_trees=2 * MOST_ROUNDS),
+        "boosted runs in small steps": replace(usual, learning_rate=0.04, n_trees=3 * MOST_ROUNDS),
+        RUNS_ON_SINGLES: replace(usual, projection="axis", n_trees=2 * MOST_ROUNDS),
     }

@@ -72,7 +72,7 @@ def _forest(table: pd.DataFrame) -> None:
 
 def _forest_of_times(table: pd.DataFrame) -> None:
     """Fit a survival forest to a table, and predict."""
-    fit = odrf(TIMES, table, n_trees=2, seed=1)
+    fit: Any = odrf(TIMES, table, n_trees=2, seed=1)
     fit.predict(table)
     fit.predict(table, type="survival")
 

@@ -33,9 +33,7 @@ from odrf.errors import InputError, allowed, nearest
 from odrf.public.arguments import suggestion
 from odrf.text.names import free_name
 
-# ------------------------------------------------------------------------------------------------
 # Predictions of a fit for the rows of a table, and where they are written.
-# ------------------------------------------------------------------------------------------------
 
 OF_CLASSES = ("class", "prob", "cumulative")
 OF_TIMES = ("risk", "survival", "hazard", "incidence", "time", "rmst", "lost", "quantile", "link")
@@ -113,9 +111,7 @@ def write_predictions(predictions: pd.DataFrame, path: Path) -> None:
     report(f"wrote predictions of {len(predictions)} rows to {path}")
 
 
-# ------------------------------------------------------------------------------------------------
 # What a command is, and the arguments that several commands share.
-# ------------------------------------------------------------------------------------------------
 
 SET = "--set"
 EXIT_CODES = """\
@@ -272,9 +268,7 @@ def add_out(parser: argparse.ArgumentParser, default: str) -> None:
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # Formulas from outside: their functions are those of the package, none of anybody else.
-# ------------------------------------------------------------------------------------------------
 
 # Functions in a formula are looked up here: none beside those of the package.
 NO_NAMES = EvalEnvironment([{}])
@@ -302,9 +296,7 @@ def checked_design(formula: str, data: pd.DataFrame, options: Mapping[str, Any])
         return build_design(formula, data, with_times=True, env=NO_NAMES, aside=aside, **given)[0]
 
 
-# ------------------------------------------------------------------------------------------------
 # Options of functions as words, such as ``min_leaf=5``: plain values, never code.
-# ------------------------------------------------------------------------------------------------
 
 # Arguments that a command fills in another way.
 ELSEWHERE = {
@@ -426,9 +418,7 @@ def _parts(text: str) -> list[str]:
     return parts
 
 
-# ------------------------------------------------------------------------------------------------
 # The functions that commands call, by the names that they have on the command line.
-# ------------------------------------------------------------------------------------------------
 
 KINDS_OF_FITS: dict[str, Callable[..., Any]] = {
     "forest": odrf,

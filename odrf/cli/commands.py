@@ -51,9 +51,7 @@ from odrf.cli.tables import FORMATS, columns_of_text, read_table, require_one_st
 from odrf.design.columns import TEXT, contents
 from odrf.errors import InputError
 
-# ------------------------------------------------------------------------------------------------
 # A fit from a formula and a table, and what is written of it.
-# ------------------------------------------------------------------------------------------------
 
 
 def check_files(options: Namespace) -> None:
@@ -149,9 +147,7 @@ def with_seed(settings: dict[str, Any], seed: int | None) -> dict[str, Any]:
     return {**settings, "seed": seed}
 
 
-# ------------------------------------------------------------------------------------------------
 # ``odrf fit``, and the same by the kind of fit: ``odrf tree``, ``boost``, ``graf``, ``auto``.
-# ------------------------------------------------------------------------------------------------
 
 ANY = "fit"
 WORDS = {
@@ -219,9 +215,7 @@ def _check(options: Namespace) -> None:
 FIT = Command(_fit_parser, _run_fit)
 
 
-# ------------------------------------------------------------------------------------------------
 # ``odrf compare``: models on the same folds.
-# ------------------------------------------------------------------------------------------------
 
 
 def _compare_parser(name: str) -> CommandParser:
@@ -280,9 +274,7 @@ def _run_compare(options: Namespace) -> None:
 COMPARE = Command(_compare_parser, _run_compare)
 
 
-# ------------------------------------------------------------------------------------------------
 # ``odrf tune``: combinations of options, by their errors.
-# ------------------------------------------------------------------------------------------------
 
 
 def _tune_parser(name: str) -> CommandParser:
@@ -348,9 +340,7 @@ def _run_tune(options: Namespace) -> None:
 TUNE = Command(_tune_parser, _run_tune)
 
 
-# ------------------------------------------------------------------------------------------------
 # ``odrf predict``: the rows of a table, by a saved fit.
-# ------------------------------------------------------------------------------------------------
 
 
 def _predict_parser(name: str) -> CommandParser:
@@ -395,9 +385,7 @@ def _run_predict(options: Namespace) -> None:
 PREDICT = Command(_predict_parser, _run_predict)
 
 
-# ------------------------------------------------------------------------------------------------
 # ``odrf prune``: the pruning path of a saved fit, and the fit pruned.
-# ------------------------------------------------------------------------------------------------
 
 
 def _prune_parser(name: str) -> CommandParser:
@@ -440,7 +428,7 @@ def _run_prune(options: Namespace) -> None:
     check_targets({"--plot": options.plot, "--save": options.save}, [options.fit, options.newdata])
     check_save(options)
     check_plot(options.plot)
-    fit = load(options.fit)
+    fit: Any = load(options.fit)  # which is checked
     _check_kind(fit, options)
     path = _path(fit, options)
     pruned = fit.prune(**choice, path=path, progress=options.progress) if choice else None

@@ -21,9 +21,7 @@ from odrf.fits.files.saving import replaced
 from odrf.text.summary import Summary
 from odrf.version import __version__
 
-# ------------------------------------------------------------------------------------------------
 # What commands write: messages to stderr, results to stdout.
-# ------------------------------------------------------------------------------------------------
 
 
 def report(message: str) -> None:
@@ -80,9 +78,7 @@ def _to_stdout() -> Iterator[None]:
         ) from error
 
 
-# ------------------------------------------------------------------------------------------------
 # Results as JSON: objects, lists, numbers, texts; what JSON does not know is null or a text.
-# ------------------------------------------------------------------------------------------------
 
 
 def show_json(command: str, content: Mapping[str, Any]) -> None:
@@ -127,9 +123,7 @@ def _plain(value: Any) -> Any:
     return None if value is pd.NA or value is pd.NaT else str(value)
 
 
-# ------------------------------------------------------------------------------------------------
 # Files that a command will write: checked before the work, and written as a whole.
-# ------------------------------------------------------------------------------------------------
 
 
 def check_targets(targets: Mapping[str, Path | None], read: Sequence[Path | None]) -> None:
@@ -178,9 +172,7 @@ def _check_target(option: str, target: Path, others: Sequence[Path]) -> None:
             )
 
 
-# ------------------------------------------------------------------------------------------------
 # The option ``--plot``.
-# ------------------------------------------------------------------------------------------------
 
 PICTURES = "odrf.cli.pictures"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -14,21 +13,25 @@ from numpy.typing import NDArray
 from odrf import plots
 from odrf.api.forests import odrf
 from odrf.api.guided import graf
-from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole, is_list
+from odrf.checks import MOST, Seed, checked_seed, checked_whole, is_list
 from odrf.design.functions import environment
-from odrf.engine.running import in_order
 from odrf.errors import InputError
 from odrf.evaluation.metrics import Metric, metric_for
-from odrf.evaluation.models import Scoring, Task, check_formulas, read_models, read_task
+from odrf.evaluation.models import (
+    RowSplit,
+    Scoring,
+    Task,
+    check_formulas,
+    each_in_turn,
+    read_models,
+    read_task,
+)
 from odrf.public import public
-from odrf.public.progress import progress_bar
 from odrf.reports.sensitivity import METHODS, rows_kept
 from odrf.results.guided import GRAFResults
 from odrf.text.summary import Card, Carded, Summary
 
-# ------------------------------------------------------------------------------------------------
 # Result of `approximation_curve`: errors of models that are trained on subsets of the rows.
-# ------------------------------------------------------------------------------------------------
 
 
 @public
@@ -126,9 +129,7 @@ class ApproximationCurve(Carded):
         }
 
 
-# ------------------------------------------------------------------------------------------------
 # Errors of models that are trained on subsets of rows selected by a guided forest.
-# ------------------------------------------------------------------------------------------------
 
 FRACTIONS = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 TREES = 100
@@ -160,20 +161,19 @@ def approximation_curve(
     newdata : DataFrame
         Test rows, with the response.  Rows that `fit` cannot predict are left out.
     models : mapping of str to model, optional
-        As in `compare`.  By default "graf", a guided forest with `subspace`, `trials`, `min_split`
-        and `origin` as in `fit`, and "forest", the forest of `odrf`, both with 100 trees.  All
-        models are fitted to the same subsets, without case weights.
+        {about models}
+        By default "graf", a guided forest with `subspace`, `trials`, `min_split` and `origin` as in
+        `fit`, and "forest", the forest of `odrf`, both with 100 trees.  All models are fitted to
+        the same subsets, without case weights.
     fractions : sequence of float, default (0.05, 0.1, 0.25, 0.5, 0.75, 1)
         Shares of the training rows to keep, above 0 and at most 1.
     repeats : int, default 10
         How often new subsets are drawn and the models refitted with new seeds.
-    seed : int, SeedSequence or Generator, optional
-        Makes the curve reproducible, for any number of threads.
+    {seed}
     n_jobs : int, optional
         Threads, one subset each; by default all cores, or as many as ``OMP_NUM_THREADS`` says.
         Models have their own threads beside these.
-    progress : bool, default False
-        Show a progress bar.
+    {progress}
 
     Returns
     -------
@@ -225,20 +225,16 @@ def approximation_curve(
         for method in METHODS
         for share in shares
     ]
-    subsets = _subsets(fit, cells, seed)
-    errors_on = partial(_errors, Scoring(named_models, metric, env), task, fit.nobs)
-    with progress_bar(total=len(subsets), unit="subset", progress=progress) as bar:
-        errors = {}
-        results = in_order(errors_on, subsets.values(), checked_jobs(n_jobs))
-        for key, of_models in zip(subsets, results, strict=True):
-            errors[key] = of_models
-            bar.update()
+    subsets = _subsets(fit, task, cells, seed)
+    errors_on = partial(_errors, Scoring(named_models, metric, env))
+    lines = each_in_turn(errors_on, list(subsets.values()), n_jobs, "subset", progress)
+    errors = dict(zip(subsets, lines, strict=True))
     index = pd.MultiIndex.from_tuples(
         [(repeat + 1, method, share) for repeat, method, share in cells],
         names=["repeat", "method", "fraction"],
     )
-    lines = [errors[_key(*cell)] for cell in cells]
-    table = pd.DataFrame(lines, index=index, columns=pd.Index(list(named_models), name="model"))
+    of_cells = [errors[_key(*cell)] for cell in cells]
+    table = pd.DataFrame(of_cells, index=index, columns=pd.Index(list(named_models), name="model"))
     n_test = len(task.y) - fit.nobs
     return ApproximationCurve(table, metric, fit.formula, fit.nobs, n_test, seed)
 
@@ -302,15 +298,6 @@ def _task(fit: GRAFResults, newdata: pd.DataFrame, env: Any) -> Task:
     return task
 
 
-@dataclass(frozen=True, eq=False)
-class _Subset:
-    """Training rows, their description for messages, and the seed of the models."""
-
-    rows: NDArray[np.int64]
-    description: str
-    seed: int
-
-
 Key = tuple[int, str, float]
 
 
@@ -319,9 +306,10 @@ def _key(repeat: int, method: str, share: float) -> Key:
     return repeat, next(iter(METHODS)) if share == 1 else method, share
 
 
-def _subsets(fit: GRAFResults, cells: Sequence[Key], seed: int) -> dict[Key, _Subset]:
-    subsets: dict[Key, _Subset] = {}
-    sensitivity = fit.sensitivity()
+def _subsets(fit: GRAFResults, task: Task, cells: Sequence[Key], seed: int) -> dict[Key, RowSplit]:
+    """Return the rows of each subset; test rows follow the training rows of the fit."""
+    subsets: dict[Key, RowSplit] = {}
+    sensitivity, test = fit.sensitivity(), np.arange(fit.nobs, len(task.y))
     for repeat, method, share in cells:
         key = _key(repeat, method, share)
         state = np.random.SeedSequence(seed, spawn_key=(repeat,)).generate_state(2)
@@ -330,16 +318,16 @@ def _subsets(fit: GRAFResults, cells: Sequence[Key], seed: int) -> dict[Key, _Su
             # one order of the rows for all fractions, so that smaller subsets are nested
             rows = sensitivity.order(method, seed=row_seed)[: rows_kept(share, fit.nobs)]
             description = f"{share:.3g} of the rows, {METHODS[method]}"
-            subsets[key] = _Subset(np.sort(rows), description, model_seed)
+            subsets[key] = RowSplit(task, np.sort(rows), test, model_seed, description)
     return subsets
 
 
-def _errors(scoring: Scoring, task: Task, n: int, subset: _Subset) -> list[float]:
-    """Return each model's error on the test rows, which follow the first n rows of the table."""
-    test = np.arange(n, len(task.y))
-    if len(np.unique(task.y[subset.rows])) == 1:
-        observed = task.observed(test, scoring.metric)
-        value = np.asarray(task.observed(subset.rows[:1], scoring.metric))
-        constant = np.repeat(value, len(test))
-        return [scoring.metric.score(observed, constant)] * len(scoring.named_models)
-    return scoring.scores(task, subset.rows, test, subset.seed, subset.description)
+def _errors(scoring: Scoring, rows: RowSplit) -> list[float]:
+    """Return each model's error on the test rows; one class alone is predicted without a model."""
+    task = rows.task
+    if len(np.unique(task.y[rows.train])) > 1:
+        return scoring.scores(rows)
+    value = np.asarray(task.observed(rows.train[:1], scoring.metric))
+    constant = np.repeat(value, len(rows.test))
+    error = scoring.metric.score(task.observed(rows.test, scoring.metric), constant)
+    return [error] * len(scoring.named_models)

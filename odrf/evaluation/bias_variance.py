@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -13,10 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from patsy import EvalEnvironment
 
 from odrf import plots
-from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole, is_list, is_whole
+from odrf.checks import MOST, Seed, checked_seed, checked_whole, is_list, is_whole
 from odrf.design import Response
 from odrf.design.functions import environment
-from odrf.engine.running import in_order
 from odrf.errors import InputError
 from odrf.evaluation.models import (
     UNNAMED,
@@ -26,20 +25,18 @@ from odrf.evaluation.models import (
     Task,
     arguments_given,
     check_formulas,
+    each_in_turn,
     named,
     predictions_of_all,
     read_models,
     read_task,
 )
 from odrf.public import public, public_method, respelled, warn_of_old
-from odrf.public.progress import progress_bar
 from odrf.simulate.problem import RESPONSE, Problem, one_hot
 from odrf.simulate.survival import SurvivalProblem
 from odrf.text.summary import Card, Carded, Summary
 
-# ------------------------------------------------------------------------------------------------
 # Result of `bias_variance`: the terms of the expected error of models.
-# ------------------------------------------------------------------------------------------------
 
 JAMES = {
     "bayes_error": "Bayes error",
@@ -218,7 +215,6 @@ def _sum(terms: dict[str, str], table: pd.DataFrame) -> str:
     return "error = " + " + ".join(words for name, words in terms.items() if name in table)
 
 
-# ------------------------------------------------------------------------------------------------
 # Bias, variance and noise: the terms of a model's expected error on a row.
 #
 # A model is fitted to R training samples and predicts the same m rows each time.  Every function
@@ -228,48 +224,14 @@ def _sum(terms: dict[str, str], table: pd.DataFrame) -> str:
 # Classes: G. M. James, "Variance and bias for general loss functions", Machine Learning 51 (2003),
 # as in Tomita et al., Appendix F; R. Kohavi and D. Wolpert, "Bias plus variance decomposition for
 # zero-one loss functions", ICML (1996), as in Gupta et al., equations (26) to (29).
-# ------------------------------------------------------------------------------------------------
 
 
-class James(NamedTuple):
-    """James' terms of the 0-1 loss, each (m,) float64.
-
-    ``error = bayes_error + systematic_effect + variance_effect``.
-    """
-
-    error: NDArray[np.float64]
-    bayes_error: NDArray[np.float64]
-    bias: NDArray[np.float64]
-    variance: NDArray[np.float64]
-    systematic_effect: NDArray[np.float64]
-    variance_effect: NDArray[np.float64]
+Terms = dict[str, NDArray[np.float64]]
+"""Each term by its name, (m,)."""
 
 
-class KohaviWolpert(NamedTuple):
-    """Kohavi and Wolpert's terms of the 0-1 loss, each (m,) float64.
-
-    ``error = noise + bias2 + variance``.
-    """
-
-    noise: NDArray[np.float64]
-    bias2: NDArray[np.float64]
-    variance: NDArray[np.float64]
-
-
-class Squared(NamedTuple):
-    """Terms of the squared error, each (m,) float64.
-
-    ``error = noise + bias2 + variance``.
-    """
-
-    error: NDArray[np.float64]
-    noise: NDArray[np.float64]
-    bias2: NDArray[np.float64]
-    variance: NDArray[np.float64]
-
-
-def james(predicted: NDArray[np.int64], truth: NDArray[np.float64]) -> James:
-    """Decompose the 0-1 loss by James' definitions.
+def james(predicted: NDArray[np.int64], truth: NDArray[np.float64]) -> Terms:
+    """Return James' terms: ``error = bayes_error + systematic_effect + variance_effect``.
 
     `predicted` (R, m) are the codes 0 … K - 1 of the predicted classes, by training sample and row;
     `truth` (m, K) is P(Y = k | x) of each row.  If several classes are equally likely, predicting
@@ -279,7 +241,7 @@ def james(predicted: NDArray[np.int64], truth: NDArray[np.float64]) -> James:
     Examples
     --------
     >>> terms = james(np.array([[0], [0], [1]]), np.array([[0.25, 0.75]]))
-    >>> terms.bias, terms.systematic_effect, terms.variance_effect.round(3)
+    >>> terms["bias"], terms["systematic_effect"], terms["variance_effect"].round(3)
     (array([1.]), array([0.5]), array([-0.167]))
     """
     share = _shares(predicted, truth.shape[1])
@@ -289,18 +251,18 @@ def james(predicted: NDArray[np.int64], truth: NDArray[np.float64]) -> James:
     best = truth.max(axis=1)
     right_if_systematic = np.sum(systematic * truth, axis=1)
     right = np.sum(share * truth, axis=1)
-    return James(
-        error=1 - right,
-        bayes_error=1 - best,
-        bias=np.sum(systematic * (truth < best[:, np.newaxis]), axis=1),
-        variance=1 - most,
-        systematic_effect=best - right_if_systematic,
-        variance_effect=right_if_systematic - right,
-    )
+    return {
+        "error": 1 - right,
+        "bayes_error": 1 - best,
+        "bias": np.sum(systematic * (truth < best[:, np.newaxis]), axis=1),
+        "variance": 1 - most,
+        "systematic_effect": best - right_if_systematic,
+        "variance_effect": right_if_systematic - right,
+    }
 
 
-def kohavi_wolpert(predicted: NDArray[np.int64], truth: NDArray[np.float64]) -> KohaviWolpert:
-    """Decompose the 0-1 loss by Kohavi and Wolpert's definitions.
+def kohavi_wolpert(predicted: NDArray[np.int64], truth: NDArray[np.float64]) -> Terms:
+    """Return Kohavi and Wolpert's terms of the 0-1 loss: ``noise + bias2 + variance``.
 
     `predicted` (R, m) are class codes as in `james`, R ≥ 2; `truth` (m, K) is P(Y = k | x), 1 for
     an observed label that is taken for the truth.  The shares of the classes among R predictions
@@ -312,22 +274,21 @@ def kohavi_wolpert(predicted: NDArray[np.int64], truth: NDArray[np.float64]) -> 
 
     Examples
     --------
-    >>> terms = kohavi_wolpert(np.array([[0], [1]]), np.array([[0.0, 1.0]]))
-    >>> terms.noise, terms.bias2, terms.variance
-    (array([0.]), array([0.]), array([0.5]))
+    >>> kohavi_wolpert(np.array([[0], [1]]), np.array([[0.0, 1.0]]))
+    {'noise': array([0.]), 'bias2': array([0.]), 'variance': array([0.5])}
     """
     share, R = _shares(predicted, truth.shape[1]), len(predicted)
     uncorrected = (1 - np.sum(share**2, axis=1)) / 2
     correction = uncorrected / (R - 1)
-    return KohaviWolpert(
-        noise=(1 - np.sum(truth**2, axis=1)) / 2,
-        bias2=np.sum((truth - share) ** 2, axis=1) / 2 - correction,
-        variance=uncorrected + correction,
-    )
+    return {
+        "noise": (1 - np.sum(truth**2, axis=1)) / 2,
+        "bias2": np.sum((truth - share) ** 2, axis=1) / 2 - correction,
+        "variance": uncorrected + correction,
+    }
 
 
-def squared(predicted: NDArray[np.float64], truth: NDArray[np.float64], noise: float) -> Squared:
-    """Decompose the squared error.
+def squared(predicted: NDArray[np.float64], truth: NDArray[np.float64], noise: float) -> Terms:
+    """Return the terms of the squared error: ``error = noise + bias2 + variance``.
 
     `predicted` (R, m) are predictions by training sample and row, R ≥ 2; `truth` (m,) is m(x), and
     `noise` the variance of the response given x.  The mean of R predictions is an estimate.  Its
@@ -337,12 +298,13 @@ def squared(predicted: NDArray[np.float64], truth: NDArray[np.float64], noise: f
     Examples
     --------
     >>> squared(np.array([[1.0], [3.0]]), np.array([4.0]), noise=1.0)
-    Squared(error=array([6.]), noise=array([1.]), bias2=array([3.]), variance=array([2.]))
+    {'error': array([6.]), 'noise': array([1.]), 'bias2': array([3.]), 'variance': array([2.])}
     """
     variance = predicted.var(axis=0, ddof=1)
     bias2 = (truth - predicted.mean(axis=0)) ** 2 - variance / len(predicted)
     error = noise + np.mean((truth - predicted) ** 2, axis=0)
-    return Squared(error, np.full(len(truth), noise), bias2, variance)
+    noises = np.full(len(truth), noise)
+    return {"error": error, "noise": noises, "bias2": bias2, "variance": variance}
 
 
 def _shares(predicted: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
@@ -352,9 +314,7 @@ def _shares(predicted: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]
     return np.bincount(cell.ravel(), minlength=m * n_classes).reshape(m, n_classes) / R
 
 
-# ------------------------------------------------------------------------------------------------
 # Sources of training samples and test rows: simulated problems, and tables.
-# ------------------------------------------------------------------------------------------------
 
 TEST_ROWS, TEST_SHARE = 2000, 0.5
 FEWEST_TEST_ROWS = 2
@@ -485,9 +445,7 @@ def _by_groups(order: NDArray[np.int64], groups: NDArray[np.int64] | None) -> ND
     return order[np.argsort(first[code], kind="stable")]
 
 
-# ------------------------------------------------------------------------------------------------
 # Estimating bias and variance of models from repeated training samples.
-# ------------------------------------------------------------------------------------------------
 
 FEWEST_ROWS, FEWEST_REPEATS = 2, 2
 
@@ -521,8 +479,8 @@ def bias_variance(
           taken for the truth, so noise counts as bias.  The closer n is to the number of rows to
           draw from, the more alike the samples are, and the smaller the estimated variance.
     models : model, or mapping of str to model
-        One model, or several by name, of any kind that `compare` takes.  All are fitted to the
-        same samples.
+        One model, or several by name; all are fitted to the same samples.
+        {about models}
     n : int or sequence of int
         Rows of a training sample, 2 or more.  A sequence gives curves over n.
     repeats : int, default 50
@@ -530,18 +488,15 @@ def bias_variance(
         often: with few of them, James' bias is too large and his variance too small.
     test_rows : int, optional
         By default 2000 for a problem, or half of the rows of a table.
-    groups : str or array-like, optional
-        For a table: which rows belong together, as in `compare`.  Whole groups are set aside as
-        test rows, `test_rows` or a few more, and a training sample takes one group after the other,
-        the last one in part.
-    seed : int, SeedSequence or Generator, optional
-        Makes the result reproducible, for any number of threads.  The results at one n do not
-        depend on the other n.
+    {groups}
+        Only for a table.  Whole groups are set aside as test rows, `test_rows` or a few more, and a
+        training sample takes one group after the other, the last one in part.
+    {seed}
+        The results at one n do not depend on the other n.
     n_jobs : int, optional
         Threads, one training sample each; by default all cores, or as many as ``OMP_NUM_THREADS``
         says.  Models have their own threads beside these.
-    progress : bool, default False
-        Show a progress bar.
+    {progress}
 
     Returns
     -------
@@ -584,15 +539,9 @@ def bias_variance(
     source = read_source(problem, test_rows, _two_seeds(seed, ())[0], env, beside)
     check_formulas(named_models, [source.task], env)
     sizes, R = _sizes(n, source), checked_whole("repeats", repeats, FEWEST_REPEATS, MOST)
-    samples = [
-        _Sample(size, *_two_seeds(seed, (size, repeat))) for size in sizes for repeat in range(R)
-    ]
-    predictions = []
-    with progress_bar(total=len(samples), unit="sample", progress=progress) as bar:
-        predict = partial(_predictions, _Study(source, named_models, env))
-        for of_models in in_order(predict, samples, checked_jobs(n_jobs)):
-            predictions.append(of_models)
-            bar.update()
+    samples = [(size, *_two_seeds(seed, (size, repeat))) for size in sizes for repeat in range(R)]
+    predict = partial(_predictions, source, named_models, env)
+    predictions = each_in_turn(predict, samples, n_jobs, "sample", progress)
     shape = (len(sizes), R, len(named_models), -1)
     by_model = np.array(predictions).reshape(shape).transpose(2, 0, 1, 3)
     terms = [_terms(predicted, source) for by_size in by_model for predicted in by_size]
@@ -614,52 +563,35 @@ def _is_source(value: Any) -> bool:
     return pair or isinstance(value, Problem)
 
 
-class _Sample(NamedTuple):
-    """A training sample: its number of rows, and the seeds of the rows and of the models."""
+def _predictions(
+    source: SampleSource,
+    named_models: dict[str, Model],
+    env: EvalEnvironment,
+    sample: tuple[int, int, int],
+) -> NDArray[Any]:
+    """Return each model's predictions of the test rows: numbers, or class codes.
 
-    size: int
-    row_seed: int
-    model_seed: int
-
-
-@dataclass(frozen=True, eq=False)
-class _Study:
-    """The source of the training samples, and the models that are fitted to them."""
-
-    source: SampleSource
-    named_models: dict[str, Model]
-    env: EvalEnvironment
-
-
-def _predictions(study: _Study, sample: _Sample) -> NDArray[Any]:
-    """Return each model's predictions of the test rows: numbers, or class codes."""
-    source, response = study.source, study.source.response
-    train, structure = source.sample(sample.size, sample.row_seed)
-    split = Split(
-        source.task.formula,
-        response,
-        train,
-        source.test,
-        sample.model_seed,
-        False,
-        study.env,
-        structure,
-    )
-    predicted = list(predictions_of_all(study.named_models, split, f"{sample.size} rows"))
+    A `sample` is its number of rows, and the seeds of the rows and of the models.
+    """
+    (size, row_seed, model_seed), response = sample, source.response
+    train, structure = source.sample(size, row_seed)
+    formula = source.task.formula
+    split = Split(formula, response, train, source.test, model_seed, False, env, structure)
+    predicted = list(predictions_of_all(named_models, split, f"{size} rows"))
     if response.classes is None:
         return np.array(predicted)
     return np.array([response.classes.get_indexer(pd.Index(labels)) for labels in predicted])
 
 
-def _terms(predicted: NDArray[Any], source: SampleSource) -> dict[str, NDArray[np.float64]]:
+def _terms(predicted: NDArray[Any], source: SampleSource) -> Terms:
     """Return the terms of each test row, from one model's predictions (R, m)."""
     known = source.noise is not None
     if source.response.classes is None:
-        terms = squared(predicted, source.truth, source.noise or 0.0)._asdict()
+        terms = squared(predicted, source.truth, source.noise or 0.0)
         need_truth = ["noise"]
     else:
-        terms = james(predicted, source.truth)._asdict()
-        kw_terms = kohavi_wolpert(predicted, source.truth)._asdict()
+        terms = james(predicted, source.truth)
+        kw_terms = kohavi_wolpert(predicted, source.truth)
         terms |= {f"kw_{name}": by_row for name, by_row in kw_terms.items()}
         need_truth = ["bayes_error", "kw_noise"]
     return {name: by_row for name, by_row in terms.items() if known or name not in need_truth}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import permutations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,34 +14,33 @@ from scipy.stats import rankdata, studentized_range, wilcoxon
 from scipy.stats import t as student
 
 from odrf import plots
-from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole, is_whole
+from odrf.checks import MOST, Seed, checked_seed, checked_whole, is_whole
 from odrf.design.folds import Division, FoldRows, Folds, read_division
 from odrf.design.functions import environment
-from odrf.engine.running import in_order
 from odrf.errors import InputError
 from odrf.evaluation.metrics import Metric, metric_for
 from odrf.evaluation.models import (
     UNNAMED,
     BesideFormula,
+    RowSplit,
     Scoring,
     Task,
     arguments_given,
     check_formulas,
     check_predicted,
     check_same_kind,
+    each_in_turn,
     named_tables,
     read_models,
     read_task,
 )
 from odrf.public import public
-from odrf.public.progress import progress_bar
 from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------------------------------------------------------------------------------------------
 # Statistics of methods that are compared on the same folds, or on the same tables.
 #
 # References
@@ -51,7 +49,6 @@ if TYPE_CHECKING:
 # Machine Learning Research 7.
 #
 # C. Nadeau and Y. Bengio (2003). Inference for the generalization error. Machine Learning 52.
-# ------------------------------------------------------------------------------------------------
 
 DIGITS = 12
 
@@ -126,9 +123,7 @@ def critical_difference(methods: int, tables: int, level: float = 0.05) -> float
     return float(quantile * np.sqrt(methods * (methods + 1) / (6 * tables)))
 
 
-# ------------------------------------------------------------------------------------------------
 # Result of `compare`: scores of models on the same folds, and tests between them.
-# ------------------------------------------------------------------------------------------------
 
 
 class FoldsUsed(NamedTuple):
@@ -404,9 +399,7 @@ class Comparison(Carded):
         )
 
 
-# ------------------------------------------------------------------------------------------------
 # Comparison of models by cross-validation, all on the same folds.
-# ------------------------------------------------------------------------------------------------
 
 Tables = pd.DataFrame | Mapping[str, pd.DataFrame] | Mapping[str, tuple[str, pd.DataFrame]]
 
@@ -440,66 +433,23 @@ def compare(
         with missing values of predictors.  Where the training rows of a fold lack a level of a
         factor, fits of this package take its test rows to have none of the known levels, without a
         warning.
-    models : mapping of str to model
-        Two or more by name, each one of
-
-        - a function of formula and data that returns a fit with ``predict(newdata)``, such as
-          `odt` or ``functools.partial(odrf.odrf, n_trees=100)``; for probabilities it is called
-          as ``predict(newdata, type="prob")``, for survival as ``predict(newdata,
-          type="survival", times=times)``.  If it has an argument `seed` that is not set yet,
-          a seed is passed to it.  Options are set in it: of events of several causes, for example,
-          ``functools.partial(odrf.odrf, cause=…)`` splits for one of them;
-        - a formula with the same response, for `odrf`;
-        - a pair of a formula with the same response and one of the other kinds of models;
-        - an estimator with ``fit(X, y)`` and ``predict(X)``, as in scikit-learn.  A copy of it is
-          fitted to the columns of the formula's design matrix, each scaled to a range of 1 on the
-          training rows, with one 0/1 column per level of a factor.  Missing values are NaN, those
-          of a factor a level of their own: begin a pipeline with ``SimpleImputer()`` if the
-          estimator takes no NaN.  If its ``random_state`` is None, a seed is set.  For times to
-          an event it is one of `odrf.sklearn`, or of scikit-survival.
-    cv : int, str, array-like or splitter, default 10
-        - A number of folds, stratified by class, or by whether rows had an event.
-        - The fold of each row: labels of any kind, or the name of a column that holds them.  Models
-          do not see this column unless a formula names it.
-        - An object with ``split(X, y, groups)``, as in scikit-learn.  X are row numbers.  If its
-          ``random_state`` is None and it draws rows at random, a seed is set.
-
-        Every test row counts once, also if a model is fitted with case weights.
+    {models}
+        There are two or more.
+    {cv}
     repeats : int, default 1
         How often the table is divided into new folds.
-    metric : str or callable, default "auto"
-        - For a numeric response ``"mse"`` (the default), ``"rmse"``, ``"mae"``, ``"r2"``.
-        - For classes ``"error"`` (the default) and ``"accuracy"``; on predicted probabilities
-          ``"brier"`` (the sum over the classes, so for two classes twice the squared error of
-          the probability of one class), ``"log_loss"``, and for two classes ``"auc"``.
-        - For times to an event ``"integrated_brier"`` (the default) of predicted survival,
-          ``"uno_c"`` and ``"harrell_c"`` of risks.  Up to which time events count, and the
-          weights that make up for censored rows, follow from all rows of the table, as in
-          ``score()`` of a fit.
-        - Or a function of observed and predicted values, numbers or labels, two arrays (n,).  For
-          times to an event it takes a data frame with the columns ``time`` and ``event``, and
-          ``start`` if rows enter late, and an array (n,) of risks.  It returns a number; smaller is
-          better.
-
-        Metrics of times to an event are those of the events of all causes.
-    groups : str or array-like, optional
-        Which rows belong together, such as all rows of one subject: the name of a column, or a
-        value for each row of the only table.  If `cv` is a number, folds hold out whole groups.
-    order : str or array-like, optional
-        The time of each row: numbers, dates or times, as for `groups`, and not together with it.
+    {metric, groups}
+        If `cv` is a number, folds hold out whole groups.
+    {order}
         If `cv` is a number, the rows are divided into ``cv + 1`` blocks of successive times, and
         each but the first tests models that are fitted to all rows before it.
-    strata : str or array-like, optional
-        The stratum of each row, as for `groups`.  If `cv` is a number, folds keep the shares of
-        the strata; those in time do not.
-    seed : int, SeedSequence or Generator, optional
-        Makes the comparison reproducible, for any number of threads.  `Comparison.seed` is the
-        seed that was used.
+    {strata}
+        If `cv` is a number, folds keep the shares of the strata; those in time do not.
+    {seed}
     n_jobs : int, optional
         Threads, one fold each; by default all cores, or as many as ``OMP_NUM_THREADS`` says.
         Models have their own threads beside these.
-    progress : bool, default False
-        Show a progress bar.
+    {progress}
 
     Returns
     -------
@@ -550,45 +500,24 @@ def compare(
     check_formulas(named_models, tasks, env)
     repeats, seed = checked_whole("repeats", repeats, 1, MOST), checked_seed(seed)
     divisions = [_division(cv, task) for task in tasks]
-    scoring = Scoring(named_models, score, env)
-    folds = [
-        fold
-        for number, (task, division) in enumerate(zip(tasks, divisions, strict=True))
-        for fold in _folds(task, number, division, repeats, seed)
-    ]
-    rows = []
-    with progress_bar(total=len(folds), unit="fold", progress=progress) as bar:
-        for row in in_order(partial(_scores, scoring), folds, checked_jobs(n_jobs)):
-            rows.append(row)
-            bar.update()
-    index = pd.MultiIndex.from_tuples(
-        [(fold.task.name, fold.repeat, fold.number) for fold in folds],
-        names=["table", "repeat", "fold"],
-    )
-    scores = pd.DataFrame(rows, index=index, columns=pd.Index(list(named_models), name="model"))
+    folds = {
+        (task.name, *number): rows
+        for place, (task, division) in enumerate(zip(tasks, divisions, strict=True))
+        for number, rows in _folds(task, place, division, repeats, seed)
+    }
+    scoring, cells = Scoring(named_models, score, env), list(folds.values())
+    lines = each_in_turn(scoring.scores, cells, n_jobs, "fold", progress)
+    index = pd.MultiIndex.from_tuples(list(folds), names=["table", "repeat", "fold"])
+    scores = pd.DataFrame(lines, index=index, columns=pd.Index(list(named_models), name="model"))
     sizes = {task.name: len(task.y) for task in tasks}
-    k = max(fold.number for fold in folds)
+    k = max(fold for _, _, fold in folds)
     used = FoldsUsed(
         k,
         _spelled({"cv": k if is_whole(cv) else cv, **structure}),
         divisions[0].words(k, tasks[0].rows),
-        sum(fold.rows.test.sum() for fold in folds) / sum(fold.rows.train.sum() for fold in folds),
+        sum(rows.test.sum() for rows in cells) / sum(rows.train.sum() for rows in cells),
     )
     return Comparison(scores, score, formula, sizes, used, seed)
-
-
-@dataclass(frozen=True, eq=False)
-class _Fold:
-    """One fold of a table; fold and repeat count from 1."""
-
-    task: Task
-    repeat: int
-    number: int
-    rows: FoldRows
-    seed: int
-
-    def __str__(self) -> str:
-        return f"table {self.task.name!r}, repeat {self.repeat}, fold {self.number}"
 
 
 def _spelled(arguments: Mapping[str, Any]) -> str:
@@ -609,14 +538,17 @@ def _division(cv: Folds, task: Task) -> Division:
         raise InputError(f"table {task.name!r}: {error}") from error
 
 
-def _folds(task: Task, number: int, division: Division, repeats: int, seed: int) -> Iterator[_Fold]:
-    """Divide a table; each division has a seed, and each fold a seed for its models.
+def _folds(
+    task: Task, place: int, division: Division, repeats: int, seed: int
+) -> Iterator[tuple[tuple[int, int], RowSplit]]:
+    """Yield the rows of each fold by repeat and fold, which count from 1.
 
-    Raises `InputError` if there are several repeats, and the folds are the same in each.
+    Each division has a seed, and each fold a seed for its models.  Raises `InputError` if there are
+    several repeats, and the folds are the same in each.
     """
     before: list[FoldRows] = []
     for repeat in range(repeats):
-        sequence = np.random.SeedSequence(seed, spawn_key=(number, repeat))
+        sequence = np.random.SeedSequence(seed, spawn_key=(place, repeat))
         state = sequence.generate_state((division.k or 0) + 1)
         folds = division.folds(task.rows, int(state[-1]))
         if not division.is_random(task.rows) and repeat > 0 and _are_same(before, folds):
@@ -625,16 +557,12 @@ def _folds(task: Task, number: int, division: Division, repeats: int, seed: int)
                 "of random folds as cv="
             )
         before, seeds = folds, sequence.generate_state(len(folds))
-        for k, rows in enumerate(folds):
-            yield _Fold(task, repeat + 1, k + 1, rows, int(seeds[k]))
+        for k, (rows, of_models) in enumerate(zip(folds, seeds.tolist(), strict=True), 1):
+            where = f"table {task.name!r}, repeat {repeat + 1}, fold {k}"
+            yield (repeat + 1, k), RowSplit(task, *rows, of_models, where)
 
 
 def _are_same(some: list[FoldRows], others: list[FoldRows]) -> bool:
     return len(some) == len(others) and all(
         (one.test == other.test).all() for one, other in zip(some, others, strict=True)
     )
-
-
-def _scores(scoring: Scoring, fold: _Fold) -> list[float]:
-    """Return each model's score on a fold."""
-    return scoring.scores(fold.task, *fold.rows, fold.seed, str(fold))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import ceil
 from time import perf_counter
 from typing import Any, NamedTuple, cast
@@ -13,10 +13,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf import api
-from odrf.api.calling import TREE, default_options, design_of, options_of, requested, spelled_call
+from odrf.api.calling import checked_options, default_options, design_of, spelled_call
 from odrf.api.forests import odrf
 from odrf.api.trees import odt
-from odrf.checks import checked_truth
+from odrf.checks import checked_seed, checked_truth
 from odrf.design import Design, TrainingData
 from odrf.design.blocks import ROWS_PER_BLOCK, BlockSource, ChunkBlocks
 from odrf.design.functions import environment
@@ -33,8 +33,8 @@ from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit, one_kind
 from odrf.fits.pruning import FOLDS, sized_forest, sized_tree
 from odrf.options.blend import FEWEST_TREES, blends
-from odrf.options.chunks import require_no_structure, streamed_request
-from odrf.options.options import Options
+from odrf.options.chunks import streamed_request, weights_column
+from odrf.options.options import NAMES, DataOptions, Options
 from odrf.public import public
 from odrf.public.arguments import in_partitions, suggestion
 from odrf.public.chunks import ChunkSource, chunks_of
@@ -183,18 +183,24 @@ def foresee(
             f"model={name}: foresee() is for trees and forests, model=odrf.odt or model=odrf.odrf; "
             "fit another model on fewer rows to see what it takes"
         )
-    given, shown = _with_defaults(model, options), checked_truth("progress", progress)
-    env, chunks, call = environment(2), chunks_of(data), spelled_call(model, formula, given)
+    (of_rows, given), shown = _with_defaults(model, options), checked_truth("progress", progress)
+    env, chunks, call = (
+        environment(2),
+        chunks_of(data),
+        spelled_call(model, formula, of_rows, given),
+    )
+    request = checked_options(model, given)
     if model is odrf:
-        require_no_surrogates(given["missing"])
+        require_no_surrogates(of_rows.missing)
     began = perf_counter()
     if chunks is not None and model is odt:
-        data, _, given = api.chunks.sampled_table(formula, chunks, given, env, shown)
+        seed = checked_seed(request.seed)
+        request = replace(request, seed=seed)
+        data, _ = api.chunks.sampled_table(formula, chunks, of_rows, seed, env, shown)
         chunks = None
-    request = requested(model, given, TREE if model is odt else {})
     if chunks is None:
         table = cast("pd.DataFrame", in_pandas(data))
-        design, training = design_of(formula, table, given, env, with_times=True)
+        design, training = design_of(formula, table, of_rows, env, with_times=True)
         if training.times is not None:
             raise InputError(
                 "the response is a time to an event, and foresee() is for numbers and classes: "
@@ -207,10 +213,9 @@ def foresee(
             "a data frame of Dask is not foreseen, as trees may grow on other machines: write it "
             "to a folder of Parquet files, and give the path"
         )
-    require_no_structure(given)
-    seen = _SampledSource(ChunkBlocks(chunks, given["weights"]))
+    seen = _SampledSource(ChunkBlocks(chunks, weights_column(of_rows)))
     frame = seen.sample()
-    design, training = design_of(formula, frame, given, env)
+    design, training = design_of(formula, frame, of_rows, env)
     used = round(seen.n * len(training.y) / len(frame))
     asked = streamed_request(request)
     share: Any = asked.sample_fraction
@@ -218,13 +223,21 @@ def foresee(
     return _foreseen(call, _Pilots(design, training, used, 2 * seen.of_pass, seen), request, shown)
 
 
-def _with_defaults(model: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
-    """Return all options of a model; raise `InputError` for a name that it does not have."""
+def _with_defaults(
+    model: Callable[..., Any], options: dict[str, Any]
+) -> tuple[DataOptions, Options]:
+    """Return the options of a model; raise `InputError` for a name that it does not have."""
     defaults = default_options(model)
     for name in options.keys() - defaults.keys():
         said = f"{model.__name__}() has no argument {name!r}{suggestion(name, defaults)}"
         raise UnknownArgumentError(said)
-    return options_of({**defaults, **options})
+    values = {**defaults, **options}
+    if model is odt:
+        values |= {"n_trees": 1, "resample": "none", "blend": False}
+    of_rows = DataOptions(
+        **{argument.name: values[argument.name] for argument in fields(DataOptions)}
+    )
+    return of_rows, Options(**{name: values[name] for name in NAMES if name in values})
 
 
 class _Pilot(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +19,6 @@ from odrf.api.forests import odrf
 from odrf.checks import (
     MOST,
     Seed,
-    checked_jobs,
     checked_seed,
     checked_whole,
     is_list,
@@ -29,31 +27,29 @@ from odrf.checks import (
 )
 from odrf.design.folds import last_times, strata_cells
 from odrf.design.functions import environment
-from odrf.engine.running import in_order
 from odrf.errors import InputError
 from odrf.evaluation.metrics import Metric, metric_for
 from odrf.evaluation.models import (
     UNNAMED,
     BesideFormula,
+    RowSplit,
     Scoring,
     Task,
     arguments_given,
     check_formulas,
     check_predicted,
+    each_in_turn,
     read_models,
     read_task,
 )
 from odrf.public import public
-from odrf.public.progress import progress_bar
 from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------------------------------------------------------------------------------------------
 # Power law of a learning curve: error(n) = a + b·n^(-c).
-# ------------------------------------------------------------------------------------------------
 
 # Range of c: a slower rate cannot be told from a constant, a faster one does not occur.
 SLOWEST, FASTEST, STEPS = 0.02, 2.0, 40
@@ -134,9 +130,7 @@ def bootstrap_levels(repeats: int, level: float) -> tuple[float, float]:
     return tail, 1 - tail
 
 
-# ------------------------------------------------------------------------------------------------
 # Result of `learning_curve`: mean errors and the power law fitted to them.
-# ------------------------------------------------------------------------------------------------
 
 DRAWS, LEVEL = 200, 0.95
 EXTRAPOLATION = 10.0
@@ -333,9 +327,7 @@ class LearningCurve(Carded):
         }
 
 
-# ------------------------------------------------------------------------------------------------
 # Fitting models to nested samples: error against the number of training rows.
-# ------------------------------------------------------------------------------------------------
 
 SIZES, FEWEST_ROWS, TEST_SHARE = 8, 20, 0.25
 FEWEST_SIZES = 3
@@ -364,35 +356,31 @@ def learning_curve(
 
     Parameters
     ----------
-    formula : str
-        The model; see `odt`.
-    data : DataFrame
+    {formula, data}
     models : mapping of str to model, optional
-        As in `compare`; by default the forest of `odrf`.
+        {about models}
+        By default the forest of `odrf`.
     sizes : "geometric" or sequence of int, default "geometric"
         Numbers of training rows; 3 or more different ones.  By default 8 from 20 to three quarters
         of the table, in geometric progression.
     repeats : int, default 5
         How often the rows are divided anew into training and test rows.
-    metric : str or callable, default "auto"
-        As in `compare`, but only metrics for which smaller is better, and whose values are at least
-        0, as those of the power law.
-    groups : str or array-like, optional
-        Which rows belong together; as in `compare`.  Whole groups are held out, about a quarter of
-        the rows.  Training samples take one group after the other, the last one in part.
-    order : str or array-like, optional
-        The time of each row; as in `compare`.  The last quarter of the rows is held out, each time,
-        and training samples are random rows before it.
-    strata : str or array-like, optional
-        The stratum of each row; as in `compare`.  Test rows and training samples keep the shares of
-        the strata.
-    seed : int, SeedSequence or Generator, optional
-        Makes the curve reproducible, for any number of threads.
+    {metric}
+        Only metrics for which smaller is better, and whose values are at least 0, as those of the
+        power law.
+    {groups}
+        Whole groups are held out, about a quarter of the rows.  Training samples take one group
+        after the other, the last one in part.
+    {order}
+        The last quarter of the rows is held out, each time, and training samples are random rows
+        before it.
+    {strata}
+        Test rows and training samples keep the shares of the strata.
+    {seed}
     n_jobs : int, optional
         Threads, one training sample each; by default all cores, or as many as ``OMP_NUM_THREADS``
         says.  Models have their own threads beside these.
-    progress : bool, default False
-        Show a progress bar.
+    {progress}
 
     Returns
     -------
@@ -431,20 +419,15 @@ def learning_curve(
     drawn = [_draw(task, seed, r) for r in range(checked_whole("repeats", repeats, 1, MOST))]
     n_test = max(len(rows.test) for rows in drawn)
     train_sizes = _train_sizes(sizes, min(len(rows.train) for rows in drawn))
-    splits = [
-        _SizeSplit(task, size, repeat, rows.train[:size], rows.test, rows.seed)
-        for repeat, rows in enumerate(drawn)
+    samples = [
+        RowSplit(task, rows.train[:size], rows.test, rows.seed, f"{size} rows")
+        for rows in drawn
         for size in train_sizes
     ]
-    scoring = Scoring(named_models, loss, env)
-    lines = []
-    with progress_bar(total=len(splits), unit="size", progress=progress) as bar:
-        for line in in_order(partial(_errors, scoring), splits, checked_jobs(n_jobs)):
-            lines.append(line)
-            bar.update()
-    index = pd.MultiIndex.from_tuples(
-        [(split.repeat + 1, split.size) for split in splits], names=["repeat", "n"]
-    )
+    errors_on = partial(_errors, Scoring(named_models, loss, env))
+    lines = each_in_turn(errors_on, samples, n_jobs, "size", progress)
+    repeated = range(1, len(drawn) + 1)
+    index = pd.MultiIndex.from_product([repeated, train_sizes], names=["repeat", "n"])
     errors = pd.DataFrame(lines, index=index, columns=pd.Index(list(named_models), name="model"))
     return LearningCurve(errors, loss, formula, n_test, seed)
 
@@ -473,30 +456,11 @@ def _train_sizes(sizes: str | Sequence[int], most: int) -> list[int]:
     return [int(size) for size in different]
 
 
-@dataclass(frozen=True, eq=False)
-class _SizeSplit:
-    """Training rows of one size, and test rows."""
+def _draw(task: Task, seed: int, repeat: int) -> RowSplit:
+    """Divide the rows; training rows are in the order in which samples grow.
 
-    task: Task
-    size: int
-    repeat: int
-    train: NDArray[np.int64]
-    test: NDArray[np.int64]
-    seed: int
-
-
-class _Drawn(NamedTuple):
-    """Test rows, the other rows in the order in which samples grow, and a seed for the models."""
-
-    test: NDArray[np.int64]
-    train: NDArray[np.int64]
-    seed: int
-
-
-def _draw(task: Task, seed: int, repeat: int) -> _Drawn:
-    """Divide the rows: every run of consecutive rows has the shares of classes and strata.
-
-    The rows of a group follow each other.  If the rows have an order, the last ones test.
+    Every run of consecutive rows has the shares of classes and strata, and the rows of a group
+    follow each other.  If the rows have an order, the last ones test.
     """
     state = np.random.SeedSequence(seed, spawn_key=(repeat,)).generate_state(2)
     rows, n = task.rows, len(task.y)
@@ -516,17 +480,16 @@ def _draw(task: Task, seed: int, repeat: int) -> _Drawn:
         tests = last_times(times, TEST_SHARE)[order]
     elif groups is not None:
         tests = np.isin(groups[order], groups[order[tests]])
-    return _Drawn(order[tests], order[~tests], int(state[1]))
+    return RowSplit(task, order[~tests], order[tests], int(state[1]), "")
 
 
-def _errors(scoring: Scoring, split: _SizeSplit) -> list[float]:
+def _errors(scoring: Scoring, rows: RowSplit) -> list[float]:
     """Return each model's error on the test rows; raise `InputError` if one is below 0."""
-    where = f"{split.size} rows"
-    errors = scoring.scores(split.task, split.train, split.test, split.seed, where)
+    errors = scoring.scores(rows)
     for name, error in zip(scoring.named_models, errors, strict=True):
         if error < 0:
             raise InputError(
-                f"metric {scoring.metric.name!r} is {error:.3g} for model {name!r} on {where}: use "
-                "a metric of at least 0, as the power law has no values below 0"
+                f"metric {scoring.metric.name!r} is {error:.3g} for model {name!r} on "
+                f"{rows.where}: use a metric of at least 0, as the power law has no values below 0"
             )
     return errors

@@ -21,16 +21,15 @@ from odrf.fits.responses import leaves_rows_out
 from odrf.fits.scores import explained_part, out_of_bag_loss
 from odrf.fits.survival.validation import OUT_OF_BAG_ROWS
 from odrf.public import public
-from odrf.results.forest_predictions import OutOfBagResults
-from odrf.results.survival.base import EvaluatedSurvivalResults
-from odrf.results.survival.boosted import SurvivalBoostedResults
+from odrf.results.boosted import ODBTResults
+from odrf.results.forest import ODRFResults
+from odrf.results.stack import AutoResults
+from odrf.results.survival.base import SurvivalResults
 from odrf.statistics.survival.discrimination import harrells_c, unos_c
 from odrf.statistics.survival.observation import ObservationCurve, observation_curve
 from odrf.statistics.survival.scores import EvaluatedTimes, brier_scores, conditional_survival
 
-# ------------------------------------------------------------------------------------------------
 # Observed times by which predictions of several models are scored, each in the same way.
-# ------------------------------------------------------------------------------------------------
 
 Floats = NDArray[np.float64]
 
@@ -118,9 +117,7 @@ def _evaluated_rows(observed: TimesToScore) -> tuple[SurvivalTimes, NDArray[np.b
     return replace(kept, start=np.maximum(times.start[used], since)), used
 
 
-# ------------------------------------------------------------------------------------------------
 # Metrics: how well predictions agree with the observed responses.
-# ------------------------------------------------------------------------------------------------
 
 AUTO = {"regression": "mse", "classification": "error", "survival": "integrated_brier"}
 """The default metric for each kind of response."""
@@ -285,17 +282,13 @@ def metric_for(metric: str | Function, kind: str, n_classes: int) -> Metric:
     return METRICS[metric]
 
 
-# ------------------------------------------------------------------------------------------------
 # Scores of a fit for times to an event on its out-of-bag rows.
-# ------------------------------------------------------------------------------------------------
 
-SURVIVAL_RESULTS = EvaluatedSurvivalResults, SurvivalBoostedResults
-"""Results for times to an event."""
+OutOfBagResults = ODRFResults | ODBTResults | AutoResults
+"""Results for numbers and classes that may have rows out of bag."""
 
 
-def out_of_bag_score_of_times(
-    fit: EvaluatedSurvivalResults | SurvivalBoostedResults, metric: Metric
-) -> tuple[float, float]:
+def out_of_bag_score_of_times(fit: SurvivalResults, metric: Metric) -> tuple[float, float]:
     """Return the score of the out-of-bag predictions, and its standard error, as `score()` does.
 
     Raises `InputError` if the fit has no out-of-bag rows, or the metric is a user's function.
@@ -314,9 +307,7 @@ def out_of_bag_score_of_times(
     return table["estimate"].to_dict()[metric.name], table["std_error"].to_dict()[metric.name]
 
 
-# ------------------------------------------------------------------------------------------------
 # Scores of a fit on its out-of-bag rows, by any metric, with standard errors.
-# ------------------------------------------------------------------------------------------------
 
 # Groups of the jackknife; with more of them the standard error hardly changes.
 GROUPS = 20
@@ -332,7 +323,7 @@ def out_of_bag_score(fit: Any, metric: Metric, seed: int) -> tuple[float, float]
     whole groups, or blocks of time, if the fit was made with `groups` or `order`.  Raises
     `InputError` if the fit has no out-of-bag rows.
     """
-    if isinstance(fit, SURVIVAL_RESULTS):
+    if isinstance(fit, SurvivalResults):
         return out_of_bag_score_of_times(fit, metric)
     if not isinstance(fit, OutOfBagResults) or _is_one_run(fit.fit):
         raise InputError(

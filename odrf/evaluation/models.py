@@ -7,7 +7,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from patsy import EvalEnvironment
 
 from odrf.api.forests import odrf
+from odrf.checks import checked_jobs
 from odrf.design import INDICATORS, Design, Response, TrainingData, build_design
 from odrf.design.columns import TEXT, as_categories, check_frame, contents
 from odrf.design.encoding import unseen_levels_expected
@@ -26,27 +27,28 @@ from odrf.design.structure import STRUCTURE_ARGUMENTS, RowStructure, read_struct
 from odrf.design.survival_times import SurvivalTimes
 from odrf.design.weights import raw_weights, row_labels, rows_that_count
 from odrf.engine.factors import Matrix, indicated
+from odrf.engine.running import in_order
 from odrf.errors import InputError, no_frame
 from odrf.evaluation.metrics import Metric, TimesToScore, times_to_score
-from odrf.public import public
+from odrf.public.progress import progress_bar
 from odrf.results.base import AnyResults
 
-# ------------------------------------------------------------------------------------------------
 # Tables to compare models on, each with its formula and response.
-# ------------------------------------------------------------------------------------------------
 
 WORDS = {"regression": "a number", "classification": "a class", "survival": "a time to an event"}
 UNNAMED = "data"
 """Name of a single table, which the user has not named."""
 
 
-@public
+Value = TypeVar("Value")
+
+
 @dataclass(frozen=True, eq=False)
 class BesideFormula:
     """What divides the rows of tables, and so is no predictor unless a formula names it.
 
-    `structure` holds the arguments `groups`, `order` and `strata` that were given, `folds` the
-    column of folds, and `formulas` those of models, beside the formula of a table.
+    `structure`: the arguments `groups`, `order` and `strata` that were given.  `folds`: the column
+    of folds.  `formulas`: those of models, beside the formula of a table.
     """
 
     structure: Mapping[str, str | ArrayLike] = field(default_factory=dict)
@@ -236,9 +238,7 @@ def _text_as_categories(data: pd.DataFrame) -> pd.DataFrame:
     return data
 
 
-# ------------------------------------------------------------------------------------------------
 # Estimators for times to an event, of this package or of scikit-survival: how they predict.
-# ------------------------------------------------------------------------------------------------
 
 
 def structured_times(times: SurvivalTimes) -> NDArray[np.void]:
@@ -258,9 +258,7 @@ def survival_by_estimator(
     return np.stack([curve(at) for curve in estimator.predict_survival_function(X)])
 
 
-# ------------------------------------------------------------------------------------------------
 # Kinds of models that can be compared, and how each is fitted and predicts test rows.
-# ------------------------------------------------------------------------------------------------
 
 FEWEST = 2
 
@@ -566,9 +564,20 @@ def _with_nan(design: Design, X: Matrix) -> NDArray[np.float32]:
     return values[~tells]
 
 
-# ------------------------------------------------------------------------------------------------
 # Scoring models that are fitted to the same training rows on the same test rows.
-# ------------------------------------------------------------------------------------------------
+
+
+class RowSplit(NamedTuple):
+    """Training and test rows of a task, as numbers or masks (n,), and the seed of the models.
+
+    `where` describes them in messages.
+    """
+
+    task: Task
+    train: NDArray[Any]
+    test: NDArray[Any]
+    seed: int
+    where: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -579,14 +588,9 @@ class Scoring:
     metric: Metric
     env: EvalEnvironment
 
-    def scores(
-        self, task: Task, train: NDArray[Any], test: NDArray[Any], seed: int, where: str
-    ) -> list[float]:
-        """Return each model's score.
-
-        `train` and `test` are row numbers, or masks (n,); `where` describes these rows in messages.
-        Raises `InputError`, which names the model, if it fails, or its score is not finite.
-        """
+    def scores(self, rows: RowSplit) -> list[float]:
+        """Return each model's score; `InputError` names one that fails, or is not finite."""
+        task, train, test, seed, where = rows
         split = Split(
             task.formula,
             task.response,
@@ -610,6 +614,18 @@ class Scoring:
                     "another metric, or more test rows, as of fewer folds"
                 )
         return scores
+
+
+def each_in_turn(
+    function: Callable[[Any], Value], cells: Sequence[Any], n_jobs: Any, unit: str, progress: bool
+) -> list[Value]:
+    """Return what the function gives for each of the cells, in threads, with a progress bar."""
+    values = []
+    with progress_bar(total=len(cells), unit=unit, progress=progress) as bar:
+        for value in in_order(function, cells, checked_jobs(n_jobs)):
+            values.append(value)
+            bar.update()
+    return values
 
 
 def predictions_of_all(

@@ -46,9 +46,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------------------------------------------------------------------------------------------
 # Result of `tune`: the error of each candidate.
-# ------------------------------------------------------------------------------------------------
 
 SHOWN = 20
 
@@ -208,9 +206,7 @@ def _as_given(values: list[Any]) -> pd.Series:
     return column if column.isna().any() else column.infer_objects()
 
 
-# ------------------------------------------------------------------------------------------------
 # Choosing options of a model by out-of-bag error or cross-validation.
-# ------------------------------------------------------------------------------------------------
 
 METHODS = ("oob", "cv")
 OUT_OF_BAG = "out-of-bag rows"
@@ -248,9 +244,7 @@ def tune(
 
     Parameters
     ----------
-    formula : str
-        The model; see `odt`.
-    data : DataFrame
+    {formula, data}
     grid : mapping of str to sequence, or sequence of mappings
         Values to try of each option, in all combinations; or a list of combinations.
     model : callable, default `odrf`
@@ -266,12 +260,14 @@ def tune(
           given by its name.  If the classes are numbers, write ``"C(y) ~ ."``: `kind` does not
           suffice.
     cv : int, str, array-like or splitter, optional
-        Folds, only for ``method="cv"``; as in `compare`.  By default 10.
+        Folds, only for ``method="cv"``; by default 10.
+
+        {about cv}
     repeats : int, default 1
         How often the candidates are evaluated: on new folds, or, out of bag, with a new seed of
         the fits.  Errors are means.
-    metric : str or callable, default "auto"
-        As in `compare`; for times to an event out of bag only by name.
+    {metric}
+        For times to an event out of bag only by name.
     halving : "auto" or bool, default "auto"
         Whether to use successive halving (Jamieson and Talwalkar 2016).  Rounds have an eighth, a
         quarter and a half of the trees, and all of them; rounds of fewer than 100 trees become one
@@ -279,18 +275,21 @@ def tune(
         round, and the better half of them in the next one.  ``"auto"`` uses it for more than 16
         candidates.  Only for ``method="oob"``, and for models with an option `n_trees` that is not
         in the grid.
-    groups, order, strata : str or array-like, optional
-        As in `compare`.  Models that take them are fitted with them, so that out-of-bag rows are
-        those of whole groups, or of later times.
-    seed : int, SeedSequence or Generator, optional
-        Makes the result reproducible, for any number of threads.  It is the seed of every fit and
-        of the folds, so that candidates differ only by their options.  Without one, a seed is
-        drawn; `Tuning.seed` has it.
+    {groups}
+        Models that have this argument are fitted with it, so that out-of-bag rows are those of
+        whole groups.  If `cv` is a number, folds hold out whole groups.
+    {order}
+        Models that have this argument are fitted with it, so that out-of-bag rows are those of
+        later times.  Folds are blocks of successive times, fitted to all rows before them.
+    {strata}
+        Models that have this argument are fitted with it, and folds keep the shares of the strata.
+    {seed}
+        It is the seed of every fit and of the folds, so that candidates differ only by their
+        options.
     n_jobs : int, optional
         Threads of each fit.  With ``method="cv"``, threads of the folds; if it is given, each fit
         then has one thread.  By default all cores, or as many as ``OMP_NUM_THREADS`` says.
-    progress : bool, default False
-        Show a progress bar.
+    {progress}
     **fixed
         Options that all candidates share.
 

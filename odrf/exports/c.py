@@ -28,9 +28,7 @@ from odrf.exports.trees import MOST_WHOLE, Description, require_labels, require_
 from odrf.text.names import free_name
 from odrf.version import __version__
 
-# ------------------------------------------------------------------------------------------------
 # Names that C and its library have for something else.
-# ------------------------------------------------------------------------------------------------
 
 # What is no name of a column.
 RESERVED = (
@@ -76,9 +74,7 @@ DECLARED = (
 )
 
 
-# ------------------------------------------------------------------------------------------------
 # Fits as source text in C that needs the standard library only.
-# ------------------------------------------------------------------------------------------------
 
 FUNCTIONS = {
     "+": "({} + {})",

@@ -44,9 +44,7 @@ from odrf.exports.trees import (
 )
 from odrf.version import __version__
 
-# ------------------------------------------------------------------------------------------------
 # Graphs of ONNX, built node by node.
-# ------------------------------------------------------------------------------------------------
 
 _TYPES = {
     np.dtype(np.float32): TensorProto.FLOAT,
@@ -108,9 +106,7 @@ class GraphBuilder:
         return self.add("Cast", [tensor], to=tensor_type(dtype))
 
 
-# ------------------------------------------------------------------------------------------------
 # The columns of the matrix as nodes of an ONNX graph.
-# ------------------------------------------------------------------------------------------------
 
 OPERATORS = {
     "+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "power": "Pow", "negative": "Neg",
@@ -300,9 +296,7 @@ class OnnxColumns:
         return self.graph.constant(array)
 
 
-# ------------------------------------------------------------------------------------------------
 # The splits of all trees as arrays that a graph of ONNX can gather from.
-# ------------------------------------------------------------------------------------------------
 
 
 class SplitTables:
@@ -404,9 +398,7 @@ class SplitTables:
             depth = deeper
 
 
-# ------------------------------------------------------------------------------------------------
 # Trees and forests as models of ONNX.
-# ------------------------------------------------------------------------------------------------
 
 FLAT = np.array([-1])
 OPSET, OF_LABELS, FORMAT = 17, 3, 8

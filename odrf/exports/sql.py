@@ -39,9 +39,7 @@ from odrf.exports.trees import (
     sides_of,
 )
 
-# ------------------------------------------------------------------------------------------------
 # What differs between the dialects of SQL that exports write.
-# ------------------------------------------------------------------------------------------------
 
 # The first of the numbers that SQLite does not read as precisely as others, and a power of two.
 TINY, SCALE = 1e-250, 2.0**600
@@ -133,9 +131,7 @@ DIALECTS = {
 }
 
 
-# ------------------------------------------------------------------------------------------------
 # Cells, terms of formulas and columns of the matrix as expressions of SQL.
-# ------------------------------------------------------------------------------------------------
 
 FUNCTIONS = {
     "+": "({} + {})",
@@ -285,9 +281,7 @@ class SqlColumns:
         return factor
 
 
-# ------------------------------------------------------------------------------------------------
 # Trees as expressions of SQL.
-# ------------------------------------------------------------------------------------------------
 
 # Beyond it, floats are too far apart for a half.
 MOST_WHOLE = 2.0**52

@@ -28,7 +28,7 @@ from odrf.fits.missing import reading_empty_cells
 from odrf.fits.pruning import grown_without, pruned_at
 from odrf.fits.responses import ValidationFolds, expected_response, folds_asked
 from odrf.fits.scores import explained_part
-from odrf.options.options import inner_options
+from odrf.options.options import Options
 from odrf.pruning import complexity
 from odrf.pruning.validation import (
     Fold,
@@ -71,13 +71,13 @@ def imitated(
     response = replace(fit.design.response, columns=(), evaluation=None, imitated=True)
     design = replace(fit.design, response=response)
     K = response.n_classes
-    request = inner_options(
+    request = Options(
         n_trees=1,
+        blend=False,
         resample="none",
         min_leaf=MIN_LEAF * K,
         seed=seed,
         n_jobs=fit.control.n_jobs,
-        sample_fraction="auto",
     )
     grown = grow_fit(call, design, data, request)
     loss = complexity.ERROR if K == 1 else complexity.IMPURITY

@@ -26,9 +26,8 @@ from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.blending import Blend
 from odrf.options.boosting import ResolvedBoostingOptions
-from odrf.options.guided import ResolvedGuidedOptions
+from odrf.options.guided import ResolvedGuidedOptions, device_if_there
 from odrf.options.options import Options
-from odrf.options.table import device_if_there
 from odrf.options.tree import ResolvedOptions
 from odrf.pruning.validation import OutOfBagChoice, SubtreePath
 from odrf.public.progress import progress_bar

@@ -25,6 +25,7 @@ from odrf.fits.blending import Blended, Kind, evaluator_of_pilots, grow_blend
 from odrf.fits.fit import Fit
 from odrf.fits.responses import grown_response
 from odrf.fits.stacking import mean_products, products_of_rows
+from odrf.options import words
 from odrf.options.blend import (
     ERROR,
     blends,
@@ -70,7 +71,7 @@ EVALUATED_ROWS = 20_000
 ALIKE = 0.98
 # The scales that are tried.  Ranks lower error on fewest tables
 # (``benchmarks/options/split_scales.py``).
-TRIED = ("log", "normal")
+TRIED: tuple[words.SplitScale, ...] = ("log", "normal")
 # A scale is taken if its error is smaller by so many standard errors of the difference.  Few pilot
 # trees hardly ever show a whole one.
 STANDARD_ERRORS = 0.5
@@ -90,7 +91,7 @@ class ScaleErrors(NamedTuple):
 
 def chosen_scale(
     design: Design, data: TrainingData, control: ResolvedOptions
-) -> tuple[str, dict[str, float]]:
+) -> tuple[words.SplitScale, dict[str, float]]:
     """Return the name of the chosen scale, and the errors of all scales that were compared.
 
     `control` has the options of the pilot trees.  Nothing is compared if every scale is much like
@@ -100,13 +101,13 @@ def chosen_scale(
     if len(names) == 1:
         return RESPONSE, {}
     found = scale_errors(design, data, control, names)
-    errors = dict(zip(names, found.errors.tolist(), strict=True))
+    errors: dict[str, float] = dict(zip(names, found.errors.tolist(), strict=True))
     clearly = found.errors + STANDARD_ERRORS * found.standard_errors < found.errors[0]
     better = [name for name, is_better in zip(names, clearly, strict=True) if is_better]
     return min(better, key=lambda name: errors[name], default=RESPONSE), errors
 
 
-def _may_matter(name: str, data: TrainingData) -> bool:
+def _may_matter(name: words.SplitScale, data: TrainingData) -> bool:
     """Whether splits on this scale may differ much from those on the response."""
     splitting = splitting_response(data.y, data.weights, SPLIT_SCALES[name])
     if splitting is None:
@@ -117,7 +118,7 @@ def _may_matter(name: str, data: TrainingData) -> bool:
 
 
 def scale_errors(
-    design: Design, data: TrainingData, control: ResolvedOptions, names: list[str]
+    design: Design, data: TrainingData, control: ResolvedOptions, names: list[words.SplitScale]
 ) -> ScaleErrors:
     """Estimate the errors of forests on the scales of these names; the first is the response."""
     n = len(data.y)
@@ -338,7 +339,7 @@ def kinds_of_blend(
 
 def _scale(
     request: Options, design: Design, data: TrainingData, pilots: ResolvedOptions
-) -> tuple[str, dict[str, float]]:
+) -> tuple[words.SplitScale, dict[str, float]]:
     """Return the scale of the splits, and the errors by which pilot trees chose it, if any did."""
     if is_word(request.split_scale, AUTO):
         return chosen_scale(design, data, pilots)

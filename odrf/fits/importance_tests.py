@@ -36,7 +36,7 @@ from odrf.fits.growing import grow_fit, permutation_rises, refit_on_some
 from odrf.fits.refit import refit
 from odrf.fits.responses import expected_response, forest_out_of_bag
 from odrf.fits.scores import error_name, out_of_bag_loss
-from odrf.options.options import inner_options
+from odrf.options.options import Options
 from odrf.statistics.data_checks import distinct_rows
 from odrf.statistics.importance import out_of_bag_importance
 from odrf.statistics.importance_tests import gaussian_knockoffs
@@ -180,7 +180,8 @@ def _is_category(column: pd.Series) -> bool:
 
 
 def _forest(design: Design, data: TrainingData, seed: int, n_jobs: int) -> Fit:
-    request = inner_options(
+    request = Options(
+        blend=False,
         n_trees=TREES,
         resample="bootstrap",
         min_leaf=MIN_LEAF,

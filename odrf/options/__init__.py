@@ -1,8 +1,8 @@
-"""Options: as the user gave them, and checked and resolved for the data at hand.
+"""Options: as the user gave them, then resolved for the data at hand, then as kernels take them.
 
-What a call says is a request (`odrf.options.options`), checked row by row of one table
-(`odrf.options.table`).  The data decide the rest: the request becomes options that are frozen
-(`odrf.options.tree`, `odrf.options.boosting`, `odrf.options.guided`, `odrf.options.stack`), and
-numbers for the kernels (`odrf.engine.kernel_params`).  Options that may depend on n, such as
-`alpha="1/sqrt(n)"`, are rules (`odrf.options.sizes`).
+Each function has a frozen dataclass of its arguments (`odrf.options.options`, and of the others
+`odrf.options.boosting`, `odrf.options.guided`, `odrf.options.stack`), whose method ``checked()``
+has the checks that need no data.  With the data it becomes a dataclass of resolved options, which
+holds the numbers for the kernels (`odrf.engine.kernel_params`).  Options that may depend on n,
+such as `alpha="1/sqrt(n)"`, are rules (`odrf.options.sizes`).
 """

@@ -7,12 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from odrf.checks import checked_choice, checked_switch, is_word
 from odrf.errors import InputError
+from odrf.options import words
 from odrf.options.options import Options
-from odrf.projections.base import Family
 from odrf.projections.mixture import read_projection
 
 # ------------------------------------------------------------------------------------------------
@@ -21,7 +18,7 @@ from odrf.projections.mixture import read_projection
 
 BEST = "best"
 # What the shares of the kinds are chosen for.
-ERROR, BRIER, LOG_LOSS = OBJECTIVES = "error", "brier", "log_loss"
+ERROR, BRIER, LOG_LOSS = "error", "brier", "log_loss"
 # Share of the rows that each tree draws, without replacement.  Randomised trees differ enough even
 # if they draw many rows; some rows must stay out of bag to evaluate the kind.
 GREEDY_SHARE, RANDOM_SHARE, LEAST_SHARE = 0.8, 0.9, 0.632
@@ -33,22 +30,17 @@ AXIS_OPTIONS = SPARSE_OPTIONS | {"projection"}
 MANY_SPARSE = 60
 
 
-def blends(request: Options) -> bool:
-    """Return whether a forest is to be a blend; by default large forests are.
-
-    Raises `InputError` if the option `blend` is neither ``"auto"`` nor True nor False, or
-    `projection` is invalid.
-    """
-    blend, blendable = checked_switch("blend", request.blend), _can_be_blended(request.projection)
-    if isinstance(blend, bool):
-        return blend
-    enough = isinstance(request.n_trees, int | np.integer) and request.n_trees >= ENOUGH_TREES
-    return bool(enough) and blendable and not is_word(request.resample, "none")
+def blends(options: Options) -> bool:
+    """Return whether a forest is to be a blend; by default large forests are."""
+    if isinstance(options.blend, bool):
+        return options.blend
+    enough = options.n_trees >= ENOUGH_TREES and options.resample != "none"
+    return enough and _can_be_blended(options.projection)
 
 
-def require_objective(objective: Any, classification: bool, blended: bool) -> None:
-    """Raise `InputError` for an invalid `objective`, or if there is nothing to choose for it."""
-    if checked_choice("objective", objective, OBJECTIVES) == ERROR:
+def require_objective(objective: words.Objective, classification: bool, blended: bool) -> None:
+    """Raise `InputError` if there is nothing to choose for the `objective`."""
+    if objective == ERROR:
         return
     if not classification:
         raise InputError(
@@ -154,7 +146,7 @@ def kinds_differing(
     return kinds
 
 
-def sparse_and_estimated(p: int, estimated: str | Family) -> dict[str, Any]:
+def sparse_and_estimated(p: int, estimated: words.Projection) -> dict[str, Any]:
     """Return the options of trees with random sparse directions and one that is `estimated`."""
     n_sparse = min(p, max(MANY_SPARSE, math.ceil(math.sqrt(p))))
     return {

@@ -10,24 +10,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.checks import AUTO, MOST, checked_choice, checked_part, checked_whole, is_word
+from odrf.checks import (
+    AUTO,
+    MOST,
+    Seed,
+    checked_amount,
+    checked_choice,
+    checked_jobs,
+    checked_part,
+    checked_seed,
+    checked_share,
+    checked_whole,
+    is_word,
+)
+from odrf.design import Design
 from odrf.design.response import SURVIVAL
-from odrf.engine.boosting.losses import LOSSES, Loss
+from odrf.engine.boosting.losses import LOSSES
 from odrf.engine.boosting.state import BoostingParams
 from odrf.engine.directions.candidates import indicator_levels
 from odrf.engine.kernel_params import NO_PENALTY, KernelParams
 from odrf.engine.resamples import ALL_ROWS, SUBSAMPLE, Sampling
 from odrf.engine.splits.impurity import SQUARED_ERROR
 from odrf.errors import InputError
+from odrf.options import words
 from odrf.options.sizes import OOB
-from odrf.options.table import EXACT, NEWTON, REFIT, checked_options
 from odrf.options.tree import (
+    EXACT,
     EXACT_ROWS,
     FOREST_DIRECTION_ROWS,
     FOREST_NEWTON_STEPS,
     NO_LIMIT,
-    checked_subset_size,
-    checked_thresholds,
+    subset_size_of,
+    thresholds_of,
 )
 from odrf.projections.axis import Axis
 from odrf.projections.base import Family, Table
@@ -75,7 +89,7 @@ def mean_loss_in_words(name: str) -> str:
     return HALVES.get(name, loss_in_words(name))
 
 
-def checked_loss(value: Any, kind: str, n_classes: int, ordered: bool) -> str:
+def checked_loss(value: words.LossName, kind: str, n_classes: int, ordered: bool) -> str:
     """Return the name of the loss; raise `InputError` if it does not suit the response."""
     checked_choice("loss", value, [AUTO, *LOSSES])
     if value == AUTO:
@@ -99,15 +113,6 @@ def checked_loss(value: Any, kind: str, n_classes: int, ordered: bool) -> str:
     return str(value)
 
 
-def require_refittable(leaf_values: str, loss: Loss) -> None:
-    """Raise `InputError` if leaves are to be refitted and the loss is not the squared error."""
-    if leaf_values == REFIT and not loss.least_squares:
-        raise InputError(
-            f'leaf_values="refit" fits leaves by least squares, and the loss is "{loss.name}": use '
-            'leaf_values="newton" or loss="squared_error"'
-        )
-
-
 def require_counts(y: NDArray[np.float64]) -> None:
     """Raise `InputError` if responses (n,) are below 0, as no counts are."""
     if (y < 0).any():
@@ -121,15 +126,75 @@ def require_counts(y: NDArray[np.float64]) -> None:
 # The options of boosting, resolved for the data at hand, and frozen.
 # ------------------------------------------------------------------------------------------------
 
+NEWTON, REFIT = "newton", "refit"
 PATIENCE = 20
 # Of times to an event, whose scores are too far apart after all rounds: the runs, and the share of
 # the rows that one run holds out (benchmarks/options/boosted_survival.py).
 SURVIVAL_RUNS, SURVIVAL_SHARE = 10, 0.2
 # Refitted leaves are not shrunken.
-LEARNING_RATE = {NEWTON: 0.1, REFIT: 1.0}
+NEWTON_RATE, REFIT_RATE = 0.1, 1.0
 # Directions of each oblique family that a node tries by default: as many as there are predictors,
 # within these bounds.
 FEWEST_DIRECTIONS, MOST_DIRECTIONS = 5, 8
+
+
+@dataclass(frozen=True)
+class BoostingOptions:
+    """The arguments of `odrf.odbt` that concern boosting, as the user gave them."""
+
+    loss: words.LossName = "auto"
+    n_trees: int = 100
+    learning_rate: float | words.Auto = "auto"
+    projection: words.Projection = "auto"
+    subset_size: words.SubsetSize = "random"
+    n_projections: words.Number = "auto"
+    n_singles: words.Number = "auto"
+    max_depth: int = 5
+    max_leaves: int | None = None
+    min_leaf: int = 5
+    min_hessian: float = 0.0
+    leaf_values: words.LeafValues = "newton"
+    l2: float = 1.0
+    n_thresholds: words.Thresholds = "auto"
+    split_search: words.SplitSearch = "auto"
+    sample_fraction: float = 1.0
+    predictor_fraction: float = 1.0
+    n_runs: words.Number = "auto"
+    run_predictors: float = 1.0
+    validation: words.Validation = "auto"
+    patience: words.Number = "auto"
+    offset: words.OfRows = None
+    seed: Seed = None
+    n_jobs: int | None = None
+
+    def checked(self) -> BoostingOptions:
+        """Return the options after the checks that need no data.
+
+        Raises `InputError`, which names the option and says what to use, if one is invalid.
+        """
+        rate, leaves, runs, patience = (
+            *(self.learning_rate, self.max_leaves),
+            *(self.n_runs, self.patience),
+        )
+        return replace(
+            self,
+            n_trees=checked_whole("n_trees", self.n_trees, 1, MOST),
+            learning_rate=rate if is_word(rate, AUTO) else checked_share("learning_rate", rate),
+            max_depth=checked_whole("max_depth", self.max_depth, 1),
+            max_leaves=None if leaves is None else checked_whole("max_leaves", leaves, 2),
+            min_leaf=checked_whole("min_leaf", self.min_leaf, 1),
+            min_hessian=checked_amount("min_hessian", self.min_hessian),
+            leaf_values=checked_choice("leaf_values", self.leaf_values, (NEWTON, REFIT)),
+            l2=checked_amount("l2", self.l2),
+            split_search=checked_choice("split_search", self.split_search, (AUTO, EXACT)),
+            sample_fraction=checked_share("sample_fraction", self.sample_fraction),
+            predictor_fraction=checked_share("predictor_fraction", self.predictor_fraction),
+            n_runs=runs if is_word(runs, AUTO) else checked_whole("n_runs", runs, 1, MOST),
+            run_predictors=checked_share("run_predictors", self.run_predictors),
+            patience=patience
+            if is_word(patience, AUTO)
+            else checked_whole("patience", patience, 1),
+        )
 
 
 @dataclass(frozen=True)
@@ -245,116 +310,95 @@ class ResolvedBoostingOptions:
 
 
 def resolve_boosting(
-    options: Mapping[str, Any],
-    *,
-    y: NDArray[np.float64],
-    kind: str,
-    P: int,
-    p: int,
-    n_classes: int,
-    ordered: bool = False,
-    ranges: NDArray[np.float64] | None = None,
-    grid: tuple[int, int, int] | None = None,
-    terms: int | None = None,
-    empty: NDArray[np.bool_] | None = None,
+    options: BoostingOptions, design: Design, y: NDArray[np.float64]
 ) -> ResolvedBoostingOptions:
-    """Check the options of a call of `odrf.odbt`, and resolve those that depend on the data.
+    """Resolve the options of a call of `odrf.odbt`, which are checked, for the data.
 
-    `y` (n,) are responses or class codes.  The data have P predictors, p columns and `n_classes`
-    classes (1 for a regression), which may be `ordered`.  For `ranges`, `grid`, `terms` and `empty`
-    see `odrf.projections.base.Table`.  Raises `InputError`, which names the option and says what to
-    use, if one is invalid.
+    `y` (n,) are responses or class codes.  Raises `InputError`, which names the option and says
+    what to use, if one does not go with the data.
     """
-    options = checked_options("odbt", options)
-    loss = LOSSES[checked_loss(options["loss"], kind, n_classes, ordered)]()
+    response, P, p = design.response, len(design.predictors), len(design.columns)
+    name = checked_loss(options.loss, response.kind, response.n_classes, response.ordered)
+    loss = LOSSES[name]()
     if loss.of_counts:
         require_counts(y)
-    n_runs, validation = _runs_and_validation(options["n_runs"], options["validation"], kind)
-    patience, leaf_values = (
-        _patience(options["patience"], validation),
-        options["leaf_values"],
-    )
-    require_refittable(leaf_values, loss)
-    run_predictors = _run_predictors(options["run_predictors"], n_runs, P)
-    tree_predictors = _share_of(run_predictors, options["predictor_fraction"])
+    n_runs, validation = _runs_and_validation(options.n_runs, options.validation, response.kind)
+    patience, refit = _patience(options.patience, validation), options.leaf_values == REFIT
+    if refit and not loss.least_squares:
+        raise InputError(
+            f'leaf_values="refit" fits leaves by least squares, and the loss is "{loss.name}": use '
+            'leaf_values="newton" or loss="squared_error"'
+        )
+    run_predictors = _run_predictors(options.run_predictors, n_runs, P)
+    tree_predictors = _share_of(run_predictors, options.predictor_fraction)
     # boosting grows regression trees, whatever the response
     table = Table(
         tree_predictors,
         math.ceil(p * tree_predictors / P),
         1,
         True,
-        ranges,
-        grid,
-        math.ceil((p if terms is None else terms) * tree_predictors / P),
-        empty,
+        design.scaling.range,
+        design.grid,
+        math.ceil(design.n_terms * tree_predictors / P),
+        design.of_empty_cells,
     )
     families, n_singles, n_projections = _candidates(options, tree_predictors)
     if tree_predictors < P:
         _require_narrowable(families)
     mixture = mixture_for(families, n_singles, n_projections, table)
-    fraction = options["sample_fraction"]
+    fraction, leaves = options.sample_fraction, options.max_leaves
+    settings = KernelParams(
+        criterion=SQUARED_ERROR,
+        n_classes=1,
+        max_leaves=NO_LIMIT if leaves is None else leaves,
+        min_leaf=options.min_leaf,
+        max_depth=options.max_depth,
+        penalty=NO_PENALTY,
+        subset_size=subset_size_of(options.subset_size, tree_predictors, families),
+        newton_steps=FOREST_NEWTON_STEPS,
+        direction_rows=FOREST_DIRECTION_ROWS,
+        n_thresholds=thresholds_of(options.n_thresholds, families),
+        exact_rows=NO_LIMIT if options.split_search == EXACT else EXACT_ROWS[0],
+        # the response has classes, that of a tree numbers
+        indicator_levels=indicator_levels(response.n_classes),
+        best_first=leaves is not None,
+        min_weight=options.min_hessian,
+    )
     plan = BoostingParams(
         loss=loss,
-        n_outputs=loss.outputs(n_classes),
+        n_outputs=loss.outputs(response.n_classes),
         n_runs=n_runs,
-        n_rounds=options["n_trees"],
-        rate=_learning_rate(options["learning_rate"], leaf_values),
-        l2=options["l2"],
-        refit=leaf_values == REFIT,
+        n_rounds=options.n_trees,
+        rate=_learning_rate(options.learning_rate, refit),
+        l2=options.l2,
+        refit=refit,
         patience=None if validation is None else patience,
         run_predictors=run_predictors,
         tree_predictors=tree_predictors,
         sampling=Sampling(ALL_ROWS if fraction == 1 else SUBSAMPLE, fraction),
-        settings=_settings(options, tree_predictors, families, n_classes),
+        settings=settings,
         mixture=mixture,
     )
     return ResolvedBoostingOptions(
-        kind=kind,
+        kind=response.kind,
         plan=plan,
         mixture=mixture,
-        split_search=options["split_search"],
+        split_search=options.split_search,
         validation=validation,
         patience=patience,
-        seed=options["seed"],
-        n_jobs=options["n_jobs"],
+        seed=checked_seed(options.seed),
+        n_jobs=checked_jobs(options.n_jobs),
     )
 
 
-def _settings(
-    options: Mapping[str, Any], P: int, families: Mapping[Family, float], n_classes: int
-) -> KernelParams:
-    """Return the options of a regression tree as the engine reads them.
-
-    The response of a model for `n_classes` classes is not that of the tree, which has numbers.
-    """
-    size = checked_subset_size(options["subset_size"], P, families)
-    thresholds = checked_thresholds(options["n_thresholds"], families)
-    return KernelParams(
-        criterion=SQUARED_ERROR,
-        n_classes=1,
-        max_leaves=options["max_leaves"] or NO_LIMIT,
-        min_leaf=options["min_leaf"],
-        max_depth=options["max_depth"],
-        penalty=NO_PENALTY,
-        subset_size=0 if isinstance(size, str) else size,
-        newton_steps=FOREST_NEWTON_STEPS,
-        direction_rows=FOREST_DIRECTION_ROWS,
-        n_thresholds=0 if isinstance(thresholds, str) else thresholds,
-        exact_rows=NO_LIMIT if options["split_search"] == EXACT else EXACT_ROWS[0],
-        indicator_levels=indicator_levels(n_classes),
-        best_first=options["max_leaves"] is not None,
-        min_weight=options["min_hessian"],
-    )
-
-
-def _candidates(options: Mapping[str, Any], P: int) -> tuple[dict[Family, float], Any, Any]:
+def _candidates(options: BoostingOptions, P: int) -> tuple[dict[Family, float], Any, Any]:
     """Return families with their shares, and the numbers of single predictors and directions.
 
     By default single predictors, sparse directions and logistic directions.
     """
-    n_singles, n_projections = options["n_singles"], options["n_projections"]
-    if not is_word(options["projection"], AUTO):
-        return read_projection(options["projection"]), n_singles, n_projections
+    n_singles, n_projections = options.n_singles, options.n_projections
+    if not is_word(options.projection, AUTO):
+        return read_projection(options.projection), n_singles, n_projections
     singles = P if is_word(n_singles, AUTO) else min(P, checked_whole("n_singles", n_singles, 1))
     oblique = 2 * min(max(P, FEWEST_DIRECTIONS), MOST_DIRECTIONS)
     if not is_word(n_projections, AUTO):
@@ -364,15 +408,15 @@ def _candidates(options: Mapping[str, Any], P: int) -> tuple[dict[Family, float]
     return {family: float(k) for family, k in shares.items()}, AUTO, singles + oblique
 
 
-def _learning_rate(value: Any, leaf_values: str) -> float:
-    if value == AUTO:
-        return LEARNING_RATE[leaf_values]
-    if leaf_values == REFIT and value != 1:
+def _learning_rate(value: float | words.Auto, refit: bool) -> float:
+    if isinstance(value, str):
+        return REFIT_RATE if refit else NEWTON_RATE
+    if refit and value != 1:
         raise InputError(
             f'learning_rate={value!r} has no effect with leaf_values="refit": leave it "auto", and '
             "use l2, n_trees or max_depth against overfitting"
         )
-    return float(value)
+    return value
 
 
 def _runs_and_validation(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
-from odrf.checks import AUTO, checked_switch, is_word
+from odrf.checks import AUTO, is_word
+from odrf.design.structure import STRUCTURE_ARGUMENTS
 from odrf.errors import InputError
-from odrf.options.options import Options
+from odrf.options.options import DataOptions, Options
 from odrf.options.sizes import OOB
 from odrf.pruning.growth_stages import ALPHA_RATES
 
@@ -41,37 +40,39 @@ def share_of_rows(n: int) -> float:
     return min(MOST, max(float(n) ** EXPONENT, float(ENOUGH_ROWS)) / n)
 
 
-def require_no_structure(options: Mapping[str, Any]) -> None:
-    """Raise `InputError` for groups, order or strata, or weights that are not a column's name."""
-    for name in ("groups", "order", "strata"):
-        if options[name] is not None:
+def weights_column(data: DataOptions) -> str | None:
+    """Return the column of weights, if there is one.
+
+    Raises `InputError`: there are groups, order or strata, or weights that are no column's name.
+    """
+    for name in STRUCTURE_ARGUMENTS:
+        if getattr(data, name) is not None:
             raise InputError(f"{name}= with rows in chunks: {STRUCTURE}")
-    weights = options["weights"]
-    if weights is not None and not isinstance(weights, str):
-        raise InputError(
-            "weights= with rows in chunks: make them a column of the chunks, and give its name"
-        )
+    if data.weights is None or isinstance(data.weights, str):
+        return data.weights
+    raise InputError(
+        "weights= with rows in chunks: make them a column of the chunks, and give its name"
+    )
 
 
-def streamed_request(request: Options) -> Options:
-    """Return the request of a forest whose rows come in chunks.
+def streamed_request(options: Options) -> Options:
+    """Return the options of a forest whose rows come in chunks.
 
     Trees are of one kind, and draw without replacement, by default `share_of_rows`.  Raises
     `InputError`: an option is given that needs all rows at once.
     """
-    if checked_switch("blend", request.blend) is True:
+    if options.blend is True:
         raise InputError(f"blend=True with rows in chunks: {ONE_KIND}")
-    if not (is_word(request.resample, AUTO) or is_word(request.resample, "subsample")):
+    if options.resample not in (AUTO, "subsample"):
         raise InputError(
-            f"resample={request.resample!r} with rows in chunks: each row is drawn once or not at "
+            f"resample={options.resample!r} with rows in chunks: each row is drawn once or not at "
             'all: use resample="subsample"'
         )
-    if isinstance(request.alpha, str) and request.alpha in (OOB, *ALPHA_RATES):
+    if isinstance(options.alpha, str) and options.alpha in (OOB, *ALPHA_RATES):
         raise InputError(
-            f"alpha={request.alpha!r} with rows in chunks: it is chosen by predictions of all "
+            f"alpha={options.alpha!r} with rows in chunks: it is chosen by predictions of all "
             "rows for each size: use a number, or a function of n"
         )
-    share: Any = request.sample_fraction
-    if is_word(share, AUTO):
-        share = share_of_rows
-    return replace(request, blend=False, resample="subsample", sample_fraction=share)
+    by_default = is_word(options.sample_fraction, AUTO)
+    share = share_of_rows if by_default else options.sample_fraction
+    return replace(options, blend=False, resample="subsample", sample_fraction=share)

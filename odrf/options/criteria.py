@@ -19,6 +19,7 @@ from odrf.engine.splits.impurity import (
     SQUARED_ERROR,
 )
 from odrf.errors import InputError, nearest
+from odrf.options import words
 from odrf.projections.base import Family
 
 # ------------------------------------------------------------------------------------------------
@@ -49,7 +50,9 @@ def criteria_of(kind: str) -> dict[str, int]:
     }
 
 
-def criterion_of(value: Any, kind: str, families: Collection[Family], ordinal: bool) -> str:
+def criterion_of(
+    value: words.Criterion, kind: str, families: Collection[Family], ordinal: bool
+) -> str:
     """Return the criterion of a call for this kind of response, resolved.
 
     The `families` of projections have defaults for classes; `ordinal`: three or more ordered
@@ -78,15 +81,6 @@ def criterion_of(value: Any, kind: str, families: Collection[Family], ordinal: b
         of = "times to an event" if kind == SURVIVAL else f"a {kind}"
         raise InputError(f"criterion={value!r} is not for {of}: use {suited}")
     return str(value)
-
-
-def require_no_penalty(criterion: str, penalty: str | None) -> None:
-    """Raise `InputError` if the penalty is charged to an impurity that is no mean of squares."""
-    if criterion == EXPONENTIAL and penalty is not None:
-        raise InputError(
-            f'penalty="{penalty}" is not for criterion="exponential": leave it out, and prune by '
-            "alpha="
-        )
 
 
 # ------------------------------------------------------------------------------------------------
@@ -151,8 +145,8 @@ def _require_gray(value: Any, causes: Sequence[str], truncated: bool) -> None:
 # The option `split_scale`: names of the scales on which splits are chosen, and its checks.
 # ------------------------------------------------------------------------------------------------
 
-RESPONSE = "response"
-SPLIT_SCALES = {
+RESPONSE: words.SplitScale = "response"
+SPLIT_SCALES: dict[words.SplitScale, int] = {
     RESPONSE: ON_RESPONSE,
     "log": ON_LOG,
     "box_cox": ON_BOX_COX,
@@ -171,12 +165,11 @@ NO_NUMBERS = {"classification": "has classes", "survival": "is a time to an even
 """Kinds of responses without a scale."""
 
 
-def require_split_scale(split_scale: Any, kind: str, blended: bool) -> None:
-    """Raise `InputError` for an invalid `split_scale`, or if nothing can be chosen by it.
+def require_split_scale(split_scale: words.SplitScale, kind: str, blended: bool) -> None:
+    """Raise `InputError` if the response has no other scale, or none can be chosen.
 
     `kind` is that of the response, and `blended` whether the fit is a blend.
     """
-    checked_choice("split_scale", split_scale, (AUTO, *SPLIT_SCALES))
     if split_scale == RESPONSE:
         return
     if kind in NO_NUMBERS:

@@ -1,61 +1,103 @@
-"""The options of a call of `odt` or `odrf`, before they are resolved for the data at hand."""
+"""The options of a call as the user gave them: words, what concerns the data, and growth of trees.
+
+The defaults are those of `odrf.odrf`.  Checks that need no data are in ``checked()``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, get_args
 
-from odrf.checks import is_whole, is_word
+from odrf.checks import (
+    AUTO,
+    MOST,
+    Seed,
+    checked_choice,
+    checked_switch,
+    checked_truth,
+    checked_whole,
+    is_word,
+)
+from odrf.options import words
 from odrf.options.sizes import RuleFunction
-from odrf.pruning.complexity import WEAKEST_LINK
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """The arguments of all functions that concern rows and columns; each is checked where used."""
+
+    weights: words.OfRows = None
+    class_weights: words.ClassWeights = None
+    groups: words.OfRows = None
+    order: words.OfRows = None
+    strata: words.OfRows = None
+    missing: words.Missing = "split"
+    unseen: words.Unseen = "missing"
+    kind: words.Kind = "auto"
 
 
 @dataclass(frozen=True)
 class Options:
-    """The arguments of a call of `odrf.odrf` that concern growth, as the user gave them.
+    """The arguments of `odrf.odrf` that concern growth, as the user gave them.
 
     A tree of `odrf.odt` has ``n_trees=1`` and ``resample="none"``.  `given` are the names of the
     arguments that were not at their defaults; `functions` are the functions of n among the
     arguments, by name.
     """
 
-    n_trees: Any
-    blend: Any
-    projection: Any
-    subset_size: Any
-    n_projections: Any
-    n_singles: Any
-    max_leaves: Any
-    alpha: Any
-    pruning: Any
-    min_leaf: Any
-    max_depth: Any
-    criterion: Any
-    penalty: Any
-    n_thresholds: Any
-    split_search: Any
-    resample: Any
-    sample_fraction: Any
-    honest: Any
-    seed: Any
-    n_jobs: Any
-    inference: Any = False
-    objective: Any = "error"
-    split_scale: Any = "response"
-    cause: Any = None
+    n_trees: int = 500
+    blend: words.Switch = "auto"
+    projection: words.Projection = "logistic"
+    subset_size: words.SubsetSize = "random"
+    n_projections: words.Number = "auto"
+    n_singles: words.Number = "auto"
+    max_leaves: words.LeafRule = None
+    alpha: words.AlphaRule = None
+    pruning: words.Pruning = "weakest_link"
+    min_leaf: int = 2
+    max_depth: int | None = None
+    criterion: words.Criterion = "auto"
+    penalty: words.Penalty = None
+    n_thresholds: words.Thresholds = "auto"
+    split_search: words.SplitSearch = "auto"
+    resample: words.Resample = "auto"
+    sample_fraction: words.ShareRule = "auto"
+    honest: bool = False
+    seed: Seed = None
+    n_jobs: int | None = None
+    inference: bool = False
+    objective: words.Objective = "error"
+    split_scale: words.SplitScale = "response"
+    cause: str | None = None
     given: frozenset[str] = frozenset()
     functions: dict[str, RuleFunction] = field(default_factory=dict)
 
     @property
     def is_single_tree(self) -> bool:
         """Whether it is one tree, on all rows."""
-        one = is_whole(self.n_trees) and self.n_trees == 1
-        return bool(one and is_word(self.resample, "none"))
+        return self.n_trees == 1 and is_word(self.resample, "none")
 
-    def options(self) -> dict[str, Any]:
-        """Return the arguments by their names."""
-        return {name: getattr(self, name) for name in NAMES}
+    def checked(self) -> Options:
+        """Return the options after the checks that need no data; `resolve` has the others.
+
+        Raises `InputError`, which names the option and says what to use, if one is invalid.
+        """
+        depth = self.max_depth
+        return replace(
+            self,
+            n_trees=checked_whole("n_trees", self.n_trees, 1, MOST),
+            blend=checked_switch("blend", self.blend),
+            objective=checked_choice("objective", self.objective, get_args(words.Objective)),
+            split_scale=checked_choice("split_scale", self.split_scale, get_args(words.SplitScale)),
+            pruning=checked_choice("pruning", self.pruning, get_args(words.Pruning)),
+            min_leaf=checked_whole("min_leaf", self.min_leaf, 1),
+            max_depth=None if depth is None else checked_whole("max_depth", depth, 0),
+            penalty=checked_choice("penalty", self.penalty, (None, "aic", "bic")),
+            split_search=checked_choice("split_search", self.split_search, (AUTO, "exact")),
+            resample=checked_choice("resample", self.resample, get_args(words.Resample)),
+            honest=checked_truth("honest", self.honest),
+            inference=checked_truth("inference", self.inference),
+        )
 
     def giving(self, **changes: Any) -> Options:
         """Return the options with these arguments, which then count as given by the user."""
@@ -66,43 +108,3 @@ NAMES = tuple(
     option.name for option in fields(Options) if option.name not in ("given", "functions")
 )
 """The names of the arguments."""
-
-
-def given_options(options: Mapping[str, Any], given: frozenset[str] = frozenset()) -> Options:
-    """Return the options of a call; arguments in `options` that do not concern growth are left out.
-
-    `given` names those that were not at their defaults.
-    """
-    known = {name: options[name] for name in NAMES if name in options}
-    return Options(**known, given=given)
-
-
-def inner_options(
-    *, n_trees: int, resample: str, min_leaf: int, seed: int, n_jobs: int, sample_fraction: Any
-) -> Options:
-    """Return the options of trees that are grown within another method, of unpruned oblique trees.
-
-    All other options are as by default, but that there is no blend.
-    """
-    return Options(
-        n_trees=n_trees,
-        blend=False,
-        projection="logistic",
-        subset_size="random",
-        n_projections="auto",
-        n_singles="auto",
-        max_leaves=None,
-        alpha=None,
-        pruning=WEAKEST_LINK,
-        min_leaf=min_leaf,
-        max_depth=None,
-        criterion="auto",
-        penalty=None,
-        n_thresholds="auto",
-        split_search="auto",
-        resample=resample,
-        sample_fraction=sample_fraction,
-        honest=False,
-        seed=seed,
-        n_jobs=n_jobs,
-    )

@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.checks import AUTO, MOST, checked_truth, checked_whole, is_word
+from odrf.checks import AUTO, MOST, checked_jobs, checked_seed, checked_whole, is_word
 from odrf.engine.directions.candidates import indicator_levels
-from odrf.engine.kernel_params import ON_RESPONSE, KernelParams
-from odrf.engine.resamples import Batch, Sampling
+from odrf.engine.kernel_params import AIC, BIC, NO_PENALTY, ON_RESPONSE, KernelParams
+from odrf.engine.resamples import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Batch, Sampling
 from odrf.errors import InputError
+from odrf.options import words
 from odrf.options.criteria import (
+    EXPONENTIAL,
     GRAY,
     SPLIT_SCALES,
     cause_of_splits,
     criteria_of,
     criterion_of,
-    require_no_penalty,
 )
 from odrf.options.options import Options
 from odrf.options.sizes import FIXED, Rule, complexity_parameter, leaf_limit, row_share
-from odrf.options.table import EXACT, PENALTIES, RESAMPLES, checked_options
 from odrf.projections.base import Family, Table
 from odrf.projections.mixture import Mixture, mixture_for, read_projection
 
@@ -32,7 +32,9 @@ from odrf.projections.mixture import Mixture, mixture_for, read_projection
 # The options of a tree or forest, resolved for the data at hand, and frozen.
 # ------------------------------------------------------------------------------------------------
 
-RANDOM, ALL = "random", "all"
+RANDOM, ALL, EXACT = "random", "all", "exact"
+PENALTIES = {None: NO_PENALTY, "aic": AIC, "bic": BIC}
+RESAMPLES = {"none": ALL_ROWS, "bootstrap": BOOTSTRAP, "subsample": SUBSAMPLE}
 SUBSAMPLE_FRACTION = 0.632
 # Averaging over trees removes errors of estimated directions; those of a single tree are
 # interpreted, and so are estimated on more rows and with more Newton steps.
@@ -185,7 +187,7 @@ class ResolvedOptions:
 
 
 def resolve(
-    request: Options,
+    options: Options,
     *,
     kind: str,
     n: int,
@@ -202,66 +204,69 @@ def resolve(
     truncated: bool = False,
     rows_a_subject: float = 1.0,
 ) -> ResolvedOptions:
-    """Check the options of a call, and resolve those that depend on the data.
+    """Resolve the options of a call, which are checked, for the data.
 
     The data have n rows, P predictors, p columns and `n_classes` classes (1 for a number or a
     time); `ordinal`: three or more ordered classes.  For `ranges`, `grid`, `terms` and `empty` see
     `odrf.projections.base.Table`.  `surrogates`: missing values go by surrogate splits.  Of times
     to an event, `causes` are the causes, and `truncated` says that rows enter late.  `min_leaf`
     counts subjects, which have `rows_a_subject` rows in the mean.  Raises `InputError`, which names
-    the option and says what to use, if one is invalid.
+    the option and says what to use, if one does not go with the data.
     """
-    families = read_projection(request.projection)
-    options = checked_options("odrf", request.options())
-    n_trees, resample = options["n_trees"], options["resample"]
-    single_tree = request.is_single_tree
-    table = Table(P, p, n_classes, n_trees == 1, ranges, grid, terms, empty)
-    mixture = mixture_for(families, request.n_singles, request.n_projections, table)
-    max_leaves, max_leaves_rule = leaf_limit(request.max_leaves, n, single_tree)
-    limits = (request.max_leaves, options["max_depth"], options["penalty"])
-    limited = any(limit is not None for limit in limits)
-    alpha, alpha_rule = complexity_parameter(request.alpha, n, single_tree, limited)
-    fraction, fraction_rule = _fraction(request.sample_fraction, resample, n)
-    max_depth, size = options["max_depth"], checked_subset_size(request.subset_size, P, families)
-    thresholds = checked_thresholds(request.n_thresholds, families)
+    families = read_projection(options.projection)
+    single_tree, max_depth, penalty = options.is_single_tree, options.max_depth, options.penalty
+    table = Table(P, p, n_classes, options.n_trees == 1, ranges, grid, terms, empty)
+    mixture = mixture_for(families, options.n_singles, options.n_projections, table)
+    max_leaves, max_leaves_rule = leaf_limit(options.max_leaves, n, single_tree)
+    limited = any(limit is not None for limit in (options.max_leaves, max_depth, penalty))
+    alpha, alpha_rule = complexity_parameter(options.alpha, n, single_tree, limited)
+    fraction, fraction_rule = _fraction(options.sample_fraction, options.resample, n)
     newton_steps, direction_rows = _effort(single_tree)
-    exact = options["split_search"] == EXACT or (single_tree and n <= EXACT_TREE_ROWS)
-    criterion = criterion_of(request.criterion, kind, families, ordinal)
-    require_no_penalty(criterion, options["penalty"])
-    cause = cause_of_splits(request.cause, criterion, causes, truncated)
+    exact = options.split_search == EXACT or (single_tree and n <= EXACT_TREE_ROWS)
+    criterion = criterion_of(options.criterion, kind, families, ordinal)
+    if criterion == EXPONENTIAL and penalty is not None:
+        raise InputError(
+            f'penalty="{penalty}" is not for criterion="exponential": leave it out, and prune by '
+            "alpha="
+        )
+    if surrogates and mixture.rotates:
+        raise InputError(
+            'missing="surrogate": a family that rotates all predictors has splits that need every '
+            'one of them: use another projection=, or missing="split"'
+        )
     settings = KernelParams(
         criterion=criteria_of(kind)[criterion],
         n_classes=n_classes,
         max_leaves=NO_LIMIT if max_leaves is None else max_leaves,
-        min_leaf=_min_leaf(options["min_leaf"], n, rows_a_subject),
+        min_leaf=_min_leaf(options.min_leaf, n, rows_a_subject),
         max_depth=NO_LIMIT if max_depth is None else max_depth,
-        penalty=PENALTIES[options["penalty"]],
-        subset_size=0 if isinstance(size, str) else size,
+        penalty=PENALTIES[penalty],
+        subset_size=subset_size_of(options.subset_size, P, families),
         newton_steps=newton_steps,
         direction_rows=direction_rows,
-        n_thresholds=0 if isinstance(thresholds, str) else thresholds,
+        n_thresholds=thresholds_of(options.n_thresholds, families),
         exact_rows=NO_LIMIT if exact else EXACT_ROWS[n_classes > 2],
         indicator_levels=indicator_levels(n_classes),
-        surrogates=_surrogates(surrogates, mixture),
+        surrogates=surrogates,
         # "auto" is the response until it is chosen
-        split_scale=SPLIT_SCALES.get(options["split_scale"], ON_RESPONSE),
+        split_scale=SPLIT_SCALES.get(options.split_scale, ON_RESPONSE),
     )
     return ResolvedOptions(
         kind=kind,
-        n_trees=n_trees,
+        n_trees=options.n_trees,
         mixture=mixture,
         settings=settings,
-        sampling=Sampling(RESAMPLES[resample], fraction, options["honest"]),
+        sampling=Sampling(RESAMPLES[options.resample], fraction, options.honest),
         split_search=EXACT if exact else AUTO,
-        pruning=options["pruning"],
+        pruning=options.pruning,
         alpha=alpha,
         max_leaves_rule=max_leaves_rule,
         alpha_rule=alpha_rule,
         sample_fraction_rule=fraction_rule,
-        seed=options["seed"],
-        n_jobs=options["n_jobs"],
-        inference=options["inference"],
-        cause=cause,
+        seed=checked_seed(options.seed),
+        n_jobs=checked_jobs(options.n_jobs),
+        inference=options.inference,
+        cause=cause_of_splits(options.cause, criterion, causes, truncated),
         subdistribution=criterion == GRAY,
     )
 
@@ -281,13 +286,13 @@ def _limit_or_none(limit: int) -> int | None:
     return None if limit == NO_LIMIT else limit
 
 
-def checked_subset_size(value: Any, P: int, families: Collection[Family]) -> str | int:
-    """Return ``"random"`` or the size of a subset.
+def subset_size_of(value: words.SubsetSize, P: int, families: Collection[Family]) -> int:
+    """Return the size of a random subset of predictors; 0 for random sizes.
 
     Raises `InputError` if it is out of range, or no family has subsets.
     """
     if is_word(value, RANDOM):
-        return RANDOM
+        return 0
     if isinstance(value, str):
         raise InputError(f'subset_size={value!r}: use "random" or a whole number')
     size = checked_whole("subset_size", value, 1)
@@ -305,8 +310,8 @@ def checked_subset_size(value: Any, P: int, families: Collection[Family]) -> str
     return size
 
 
-def checked_thresholds(value: Any, families: Collection[Family]) -> str | int:
-    """Return how many random thresholds are tried along a direction, or "all"."""
+def thresholds_of(value: words.Thresholds, families: Collection[Family]) -> int:
+    """Return how many random thresholds are tried along a direction; 0 for all."""
     if is_word(value, AUTO):
         numbers = {family.n_thresholds for family in families}
         if len(numbers) > 1:
@@ -314,19 +319,13 @@ def checked_thresholds(value: Any, families: Collection[Family]) -> str | int:
                 'n_thresholds="auto": the families of projection= differ in how many thresholds '
                 'they try: use "all" or a whole number'
             )
-        return numbers.pop()
-    if isinstance(value, str) and value != ALL:
+        number = numbers.pop()
+        return 0 if isinstance(number, str) else number
+    if is_word(value, ALL):
+        return 0
+    if isinstance(value, str):
         raise InputError(f'n_thresholds={value!r}: use "auto", "all" or a whole number')
-    return value if isinstance(value, str) else checked_whole("n_thresholds", value, 1, MOST)
-
-
-def _surrogates(wanted: bool, mixture: Mixture) -> bool:
-    if wanted and mixture.rotates:
-        raise InputError(
-            'missing="surrogate": a family that rotates all predictors has splits that need every '
-            'one of them: use another projection=, or missing="split"'
-        )
-    return wanted
+    return checked_whole("n_thresholds", value, 1, MOST)
 
 
 def _min_leaf(min_leaf: int, n: int, rows_a_subject: float) -> int:
@@ -339,7 +338,7 @@ def _min_leaf(min_leaf: int, n: int, rows_a_subject: float) -> int:
     return round(min_leaf * rows_a_subject)
 
 
-def _fraction(value: Any, resample: str, n: int) -> tuple[float, Rule]:
+def _fraction(value: words.ShareRule, resample: str, n: int) -> tuple[float, Rule]:
     if is_word(value, AUTO):
         return SUBSAMPLE_FRACTION if resample == "subsample" else 1.0, Rule(FIXED)
     if resample == "none":
@@ -365,26 +364,21 @@ NEEDED: dict[str, tuple[Any, str]] = {
 SHARE = 0.3
 
 
-def for_inference(request: Options) -> Options:
+def for_inference(options: Options) -> Options:
     """Return the options of a forest whose standard errors are right, if `inference` is True.
 
     All trees are then of one kind, each on 30 % of the rows, drawn without replacement, unless
-    `sample_fraction` is given.  Raises `InputError` if `inference` is neither True nor False, or
-    another option is given that contradicts it.
+    `sample_fraction` is given.  Raises `InputError` if another option is given that contradicts it.
     """
-    if not checked_truth("inference", request.inference):
-        return request
-    changes: dict[str, Any] = {}
+    if not options.inference:
+        return options
     for name, (value, reason) in NEEDED.items():
-        given = getattr(request, name)
-        # an array is neither equal nor unequal as a whole
-        same = isinstance(given, str | bool | np.bool_) and given == value
-        if name in request.given and not same:
+        if name in options.given and getattr(options, name) != value:
             raise InputError(
-                f"{name}={given!r} with inference=True, which needs "
+                f"{name}={getattr(options, name)!r} with inference=True, which needs "
                 f"{name}={value!r}, because {reason}: leave out one of the two"
             )
-        changes[name] = value
-    if "sample_fraction" not in request.given:
-        changes["sample_fraction"] = SHARE
-    return request.giving(**changes)
+    share = options.sample_fraction if "sample_fraction" in options.given else SHARE
+    return options.giving(
+        blend=False, resample="subsample", split_scale="response", sample_fraction=share
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import scipy
@@ -12,41 +11,21 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from odrf.checks import checked_choice
-from odrf.plots.style import (
-    ACCENT,
-    MUTED,
-    faint,
-    in_legend,
-    ink,
-    label_x,
-    label_y,
-    legend_as_written,
-    legend_columns,
-    line_of,
-    named_panel,
-    named_rows,
-    plain,
-    room_of,
-    text_width,
-    title,
-)
+from odrf.plots import style
 from odrf.statistics.residuals import quantiles_to_compare
 from odrf.text.layouts import percentage
 from odrf.text.names import shortened, shortened_names
 
-# ------------------------------------------------------------------------------------------------
 # Room for the names of several classes beside their curves.
-# ------------------------------------------------------------------------------------------------
 
-WIDTH, BESIDE, HEIGHT = 5.6, 3.0, 4.2
+BESIDE = 3.0
 # More names stand beside the curves, not between them.
 MOST_INSIDE = 3
 
 
-def axes_for(n_classes: int) -> Axes:
-    """Return the axes of a new figure, wider if many names stand beside them."""
-    width = WIDTH if n_classes <= MOST_INSIDE else WIDTH + BESIDE
-    return plt.subplots(figsize=(width, HEIGHT), layout="constrained")[1]
+def axes_for(ax: Axes | None, n_classes: int) -> Axes:
+    """Return the axes, or those of a new figure, wider if many names stand beside them."""
+    return style.one_panel(ax, style.WIDTH + (BESIDE if n_classes > MOST_INSIDE else 0.0))
 
 
 def classes_named(ax: Axes) -> None:
@@ -54,13 +33,10 @@ def classes_named(ax: Axes) -> None:
     names = len(ax.get_legend_handles_labels()[1])
     many = names > MOST_INSIDE
     beside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if many else {"loc": "best"}
-    legend = ax.legend(frameon=False, fontsize="small", ncols=legend_columns(names), **beside)
-    legend_as_written(legend)
+    style.legend_as_written(ax, fontsize="small", ncols=style.legend_columns(names), **beside)
 
 
-# ------------------------------------------------------------------------------------------------
 # ROC curves, precision against recall, and decision curves.
-# ------------------------------------------------------------------------------------------------
 
 MOST_CHARACTERS = 24
 MEASURES = {"roc": "area under ROC curve", "precision": "average precision"}
@@ -72,13 +48,11 @@ def plot_thresholds(
     """Plot a curve for each class.
 
     `thresholds`: columns ``class``, ``sensitivity``, ``specificity``, ``precision``.  `table`:
-    columns ``class``, ``measure``, ``estimate``, ``conf_low``, ``conf_high``.  `ax`: by default the
-    axes of a new figure.
+    columns ``class``, ``measure``, ``estimate``, ``conf_low``, ``conf_high``.
     """
-    if ax is None:
-        ax = axes_for(thresholds["class"].nunique())
+    ax = axes_for(ax, thresholds["class"].nunique())
     measured = table[table["measure"] == MEASURES[kind]]
-    for label, name, colour, style in _lines(thresholds):
+    for label, name, colour, dash in _lines(thresholds):
         of_class = thresholds[thresholds["class"] == label]
         found = measured[measured["class"] == label].iloc[0]
         words = f"{name} {found['estimate']:.3f}"
@@ -92,97 +66,88 @@ def plot_thresholds(
         shape = "default" if kind == "roc" else "steps-pre"
         first = 0.0 if kind == "roc" else float(y.iloc[0])
         ax.plot(
-            np.r_[0.0, x], np.r_[first, y], style, color=colour, label=words, linewidth=1.4,
+            np.r_[0.0, x], np.r_[first, y], dash, color=colour, label=words, linewidth=1.4,
             drawstyle=shape,
         )  # fmt: skip
     if kind == "roc":
-        ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle="--", zorder=1)
-    label_x(ax, "1 - specificity" if kind == "roc" else "recall (sensitivity)")
-    label_y(ax, "sensitivity" if kind == "roc" else "precision")
-    title(ax, MEASURES[kind].capitalize().replace("roc", "ROC"))
-    _finished(ax)
-    ax.set_ylim(-0.02, 1.02)
+        across, up = "1 - specificity", "sensitivity"
+    else:
+        across, up = "recall (sensitivity)", "precision"
+    style.unit_square(ax, diagonal=kind == "roc")
+    style.finish(ax, across, up, MEASURES[kind].capitalize().replace("roc", "ROC"))
+    classes_named(ax)
     return ax
 
 
 def plot_benefit(benefit: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Plot the net benefit of acting above a threshold, for each class.
 
-    `benefit`: columns ``class``, ``threshold``, ``benefit``, ``all``.  `ax`: by default the axes of
-    a new figure.
+    `benefit`: columns ``class``, ``threshold``, ``benefit``, ``all``.
     """
-    if ax is None:
-        ax = axes_for(benefit["class"].nunique())
-    ax.axhline(0.0, color=MUTED, linewidth=1, linestyle="--")
-    for label, name, colour, style in _lines(benefit):
+    ax = axes_for(ax, benefit["class"].nunique())
+    ax.axhline(0.0, color=style.MUTED, linewidth=1, linestyle="--")
+    for label, name, colour, dash in _lines(benefit):
         of_class = benefit[benefit["class"] == label]
         at = of_class["threshold"]
-        ax.plot(at, of_class["benefit"], style, color=colour, label=name, linewidth=1.4)
+        ax.plot(at, of_class["benefit"], dash, color=colour, label=name, linewidth=1.4)
         ax.plot(at, of_class["all"], color=colour, linewidth=0.8, alpha=0.5)
     highest = float(benefit["benefit"].max())
     highest = highest if highest > 0 else float(benefit["benefit"].abs().max()) or 1.0
     ax.set_ylim(-0.15 * highest, 1.1 * highest)
-    label_x(ax, "threshold (thin: acting on all rows; dashed: on none)")
-    label_y(ax, "net benefit")
-    title(ax, "Decision curves")
-    _finished(ax)
+    ax.set_xlim(-0.02, 1.02)
+    style.finish(
+        ax,
+        "threshold (thin: acting on all rows; dashed: on none)",
+        "net benefit",
+        "Decision curves",
+    )
+    classes_named(ax)
     return ax
 
 
 def _lines(table: pd.DataFrame) -> list[tuple[object, str, str, str]]:
-    """Return label, name, colour and style of each class."""
+    """Return label, name, colour and dash of each class."""
     labels = list(dict.fromkeys(table["class"]))
     names = shortened_names([str(label) for label in labels], MOST_CHARACTERS)
     if len(labels) == 1:
-        return [(labels[0], in_legend(names[0]), ACCENT, "-")]
+        return [(labels[0], style.in_legend(names[0]), style.ACCENT, "-")]
     named = zip(labels, names, strict=True)
-    return [(label, in_legend(name), *line_of(k)) for k, (label, name) in enumerate(named)]
+    return [
+        (label, style.in_legend(name), *style.line_of(k)) for k, (label, name) in enumerate(named)
+    ]
 
 
-def _finished(ax: Axes) -> None:
-    classes_named(ax)
-    ax.set_xlim(-0.02, 1.02)
-    plain(ax, "y")
-
-
-# ------------------------------------------------------------------------------------------------
 # Observed shares of a class against predicted probabilities.
-# ------------------------------------------------------------------------------------------------
 
 
 def plot_reliability(table: pd.DataFrame, curves: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Plot observed shares against probabilities.
 
     `table`: columns ``class``, ``predicted``, ``observed``, ``conf_low``, ``conf_high``.  `curves`:
-    columns ``class``, ``predicted``, ``observed``, ``band_low``, ``band_high``.  `ax`: by default
-    the axes of a new figure.
+    columns ``class``, ``predicted``, ``observed``, ``band_low``, ``band_high``.
     """
-    if ax is None:
-        ax = axes_for(table["class"].nunique())
-    ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle="--", zorder=1)
+    ax = axes_for(ax, table["class"].nunique())
+    style.unit_square(ax)
     labels = list(dict.fromkeys(table["class"]))
     names = shortened_names([str(label) for label in labels], MOST_CHARACTERS)
     alone = len(labels) == 1
     for code, (label, name) in enumerate(zip(labels, names, strict=True)):
-        colour, style = (ACCENT, "-") if alone else line_of(code)
+        colour, dash = (style.ACCENT, "-") if alone else style.line_of(code)
         bins, curve = (each[each["class"] == label] for each in (table, curves))
         if alone:
             band = curve["predicted"], curve["band_low"], curve["band_high"]
-            ax.fill_between(*band, color=faint(ax), linewidth=0, zorder=0)
+            ax.fill_between(*band, color=style.faint(ax), linewidth=0, zorder=0)
             ax.vlines(bins["predicted"], bins["conf_low"], bins["conf_high"], color=colour)
             ax.plot(bins["predicted"], bins["observed"], "o", color=colour, markersize=5)
-        label = in_legend(name)
+        label = style.in_legend(name)
         ax.plot(
-            curve["predicted"], curve["observed"], style, color=colour, linewidth=1.4, label=label
+            curve["predicted"], curve["observed"], dash, color=colour, linewidth=1.4, label=label
         )
     if not alone:
         classes_named(ax)
-    ax.set_xlim(-0.02, 1.02)
-    ax.set_ylim(-0.02, 1.02)
-    label_x(ax, "predicted probability" + (f" of {names[0]}" if alone else ""))
-    label_y(ax, "observed share")
-    title(ax, "Calibration (band: if calibrated, pointwise)" if alone else "Calibration")
-    plain(ax, "y")
+    heading = "Calibration (band: if calibrated, pointwise)" if alone else "Calibration"
+    x = "predicted probability" + (f" of {names[0]}" if alone else "")
+    style.finish(ax, x, "observed share", heading)
     return ax
 
 
@@ -191,29 +156,21 @@ def plot_maps(
 ) -> Axes:
     """Plot calibrated against predicted probabilities.
 
-    `at` (m,): predicted probabilities.  `curves` (m,): by class the calibrated ones.  `ax`: by
-    default the axes of a new figure.
+    `at` (m,): predicted probabilities.  `curves` (m,): by class the calibrated ones.
     """
-    if ax is None:
-        ax = axes_for(len(curves))
-    ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle="--", zorder=1)
+    ax = axes_for(ax, len(curves))
+    ax.plot([0, 1], [0, 1], color=style.MUTED, linewidth=1, linestyle="--", zorder=1)
     names = shortened_names(list(curves), MOST_CHARACTERS)
     for code, (curve, name) in enumerate(zip(curves.values(), names, strict=True)):
-        colour, style = line_of(code)
-        ax.plot(at, curve, style, color=colour, label=in_legend(name), linewidth=1.4)
+        colour, dash = style.line_of(code)
+        ax.plot(at, curve, dash, color=colour, label=style.in_legend(name), linewidth=1.4)
     classes_named(ax)
-    label_x(ax, "predicted probability")
-    label_y(ax, "calibrated probability")
-    title(ax, "Calibration maps")
-    plain(ax, "y")
+    style.finish(ax, "predicted probability", "calibrated probability", "Calibration maps")
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # Histograms of predicted shares, coverage by region, and residuals.
-# ------------------------------------------------------------------------------------------------
 
-SIZE = (5.6, 4.2)
 BINS = 20
 MOST_REGIONS = 40
 
@@ -224,36 +181,31 @@ def plot_check(
     """Plot one view of residuals and predicted distributions.
 
     `rows`: columns ``fitted``, ``residual``, ``pit``.  `coverage`: columns ``region``,
-    ``coverage``, ``conf_low``, ``conf_high``.  `ax`: by default the axes of a new figure.  Raises
+    ``coverage``, ``conf_low``, ``conf_high``.  Raises
     `InputError`: `kind` is unknown.
     """
     drawings = {"pit": _shares, "residuals": _residuals, "quantiles": _quantiles}
     if checked_choice("kind", kind, (*drawings, "coverage")) == "coverage":
         return _coverage(coverage, level, ax)
-    if ax is None:
-        ax = plt.subplots(figsize=SIZE, layout="constrained")[1]
+    ax = style.one_panel(ax)
     drawings[kind](rows, ax)
-    plain(ax, "y")
     return ax
 
 
 def _shares(rows: pd.DataFrame, ax: Axes) -> None:
     n = len(rows)
-    ax.hist(rows["pit"], bins=BINS, range=(0, 1), color=ACCENT, alpha=0.7, edgecolor="white")
+    ax.hist(rows["pit"], bins=BINS, range=(0, 1), color=style.ACCENT, alpha=0.7, edgecolor="white")
     low, high = scipy.stats.binom.ppf([0.025, 0.975], n, 1 / BINS)
-    ax.axhspan(low, high, color=faint(ax), zorder=0)
-    ax.axhline(n / BINS, color=MUTED, linewidth=1, linestyle="--")
-    label_x(ax, "share of the predicted distribution below the response")
-    label_y(ax, "rows")
-    title(ax, "Predicted distributions (band: uniform shares)")
+    ax.axhspan(low, high, color=style.faint(ax), zorder=0)
+    ax.axhline(n / BINS, color=style.MUTED, linewidth=1, linestyle="--")
+    x, heading = "share of the predicted distribution below the response", "Predicted distributions"
+    style.finish(ax, x, "rows", f"{heading} (band: uniform shares)")
 
 
 def _residuals(rows: pd.DataFrame, ax: Axes) -> None:
-    ax.axhline(0.0, color=MUTED, linewidth=1, linestyle="--")
-    ax.plot(rows["fitted"], rows["residual"], ".", color=ACCENT, markersize=4, alpha=0.6)
-    label_x(ax, "fitted value")
-    label_y(ax, "residual")
-    title(ax, "Residuals")
+    ax.axhline(0.0, color=style.MUTED, linewidth=1, linestyle="--")
+    ax.plot(rows["fitted"], rows["residual"], ".", color=style.ACCENT, markersize=4, alpha=0.6)
+    style.finish(ax, "fitted value", "residual", "Residuals")
 
 
 def _quantiles(rows: pd.DataFrame, ax: Axes) -> None:
@@ -262,32 +214,26 @@ def _quantiles(rows: pd.DataFrame, ax: Axes) -> None:
     low, high = np.quantile(residual, [0.25, 0.75])
     slope = (high - low) / (2 * scipy.special.ndtri(0.75))
     ends = np.array([at[0], at[-1]])
-    ax.plot(ends, (low + high) / 2 + slope * ends, color=MUTED, linewidth=1, linestyle="--")
-    ax.plot(at, residual, ".", color=ACCENT, markersize=4)
-    label_x(ax, "quantile of a normal distribution")
-    label_y(ax, "residual")
-    title(ax, "Residuals and a normal distribution (line: quartiles)")
+    ax.plot(ends, (low + high) / 2 + slope * ends, color=style.MUTED, linewidth=1, linestyle="--")
+    ax.plot(at, residual, ".", color=style.ACCENT, markersize=4)
+    heading = "Residuals and a normal distribution (line: quartiles)"
+    style.finish(ax, "quantile of a normal distribution", "residual", heading)
 
 
 def _coverage(regions: pd.DataFrame, level: float, ax: Axes | None) -> Axes:
-    coverage, note = regions.head(MOST_REGIONS), ""
-    if len(regions) > MOST_REGIONS:
-        note = f" (first {MOST_REGIONS} of {len(regions)} regions)"
-    ax = named_panel(len(coverage)) if ax is None else ax
+    coverage = regions.head(MOST_REGIONS)
+    ax = style.named_panel(ax, len(coverage))
     at = np.arange(len(coverage))[::-1]
-    ax.axvline(level, color=MUTED, linewidth=1, linestyle="--")
-    ax.hlines(at, coverage["conf_low"], coverage["conf_high"], color=ACCENT, linewidth=1.6)
-    ax.plot(coverage["coverage"].to_numpy(), at, "o", color=ACCENT, markersize=5)
-    beside = named_rows(ax, list(coverage["region"]))
-    label_x(ax, f"coverage of {percentage(level)} prediction intervals{note}", beside)
-    plain(ax, "x")
-    ax.tick_params(axis="y", length=0)
+    ax.axvline(level, color=style.MUTED, linewidth=1, linestyle="--")
+    ax.hlines(at, coverage["conf_low"], coverage["conf_high"], color=style.ACCENT, linewidth=1.6)
+    ax.plot(coverage["coverage"].to_numpy(), at, "o", color=style.ACCENT, markersize=5)
+    words = f"coverage of {percentage(level)} prediction intervals"
+    note = f" (first {MOST_REGIONS} of {len(regions)} regions)"
+    style.finish_rows(ax, coverage["region"], words, note, len(regions), few_ticks=False)
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # Residuals against leverage.
-# ------------------------------------------------------------------------------------------------
 
 LABELLED = 3
 # Square points.
@@ -301,21 +247,22 @@ def plot_influence(influence: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Plot residuals against leverage, as circles whose area is the squared influence.
 
     `influence`: columns ``leverage``, ``residual``, ``influence``, the most influential row first.
-    `ax`: by default the axes of a new figure.
     """
-    if ax is None:
-        ax = plt.subplots(figsize=SIZE, layout="constrained")[1]
+    ax = style.one_panel(ax)
     largest = float(influence["influence"].max()) or 1.0
     area = LARGEST_CIRCLE * (influence["influence"] / largest) ** 2 + SMALLEST_CIRCLE
-    ax.axhline(0.0, color=MUTED, linewidth=1, linestyle="--")
+    ax.axhline(0.0, color=style.MUTED, linewidth=1, linestyle="--")
     ax.scatter(
-        influence["leverage"], influence["residual"], s=area, color=ACCENT, alpha=0.5, linewidth=0
+        influence["leverage"],
+        influence["residual"],
+        s=area,
+        color=style.ACCENT,
+        alpha=0.5,
+        linewidth=0,
     )
     ax.margins(0.15)
-    label_x(ax, "leverage (sum of weights out of bag, mean 1)")
-    label_y(ax, "residual in standard deviations")
-    title(ax, "Residuals and leverage (area: squared influence)")
-    plain(ax, "y")
+    x, y = "leverage (sum of weights out of bag, mean 1)", "residual in standard deviations"
+    style.finish(ax, x, y, "Residuals and leverage (area: squared influence)")
     _label(influence.assign(radius=(area / np.pi) ** 0.5).head(LABELLED), ax)
     return ax
 
@@ -323,7 +270,7 @@ def plot_influence(influence: pd.DataFrame, ax: Axes | None = None) -> Axes:
 def _label(rows: pd.DataFrame, ax: Axes) -> None:
     """Write the labels of rows beside their circles, as far as they do not cover each other."""
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
-    width, height = room_of(ax)
+    width, height = style.room_of(ax)
     taken: list[tuple[float, float, float]] = []
     values = rows[["leverage", "residual", "radius"]].to_numpy(dtype=np.float64)
     for name, (x, y, radius) in zip(rows.index, values, strict=True):
@@ -331,7 +278,7 @@ def _label(rows: pd.DataFrame, ax: Axes) -> None:
         inwards = -1.0 if x > (left + right) / 2 else 1.0
         beside = inwards * (radius + BESIDE_CIRCLE)
         at = width * (x - left) / (right - left) + beside
-        begin, end = sorted((at, at + inwards * text_width(words, FONT_SIZE)))
+        begin, end = sorted((at, at + inwards * style.text_width(words, FONT_SIZE)))
         middle = height * (y - low) / (high - low)
         free = all(
             end < first or begin > last or abs(middle - level) > LABEL_HEIGHT
@@ -341,6 +288,6 @@ def _label(rows: pd.DataFrame, ax: Axes) -> None:
             taken.append((begin, end, middle))
             ax.annotate(
                 words, (x, y), (beside, 0), textcoords="offset points", va="center",
-                ha="left" if inwards > 0 else "right", fontsize=FONT_SIZE, color=ink(ax),
+                ha="left" if inwards > 0 else "right", fontsize=FONT_SIZE, color=style.ink(ax),
                 parse_math=False,
             )  # fmt: skip

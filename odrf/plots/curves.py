@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib import colormaps
@@ -14,44 +13,17 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PatchCollection
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter
 
-from odrf.plots.style import (
-    ACCENT,
-    AROUND_TEXT,
-    HEIGHT,
-    MUTED,
-    ROW_OF_TEXT,
-    SIZE,
-    WIDTH,
-    PlainNumbers,
-    draw_band,
-    faint,
-    in_legend,
-    ink,
-    label_x,
-    label_y,
-    legend_as_written,
-    legend_columns,
-    line_of,
-    marker_of,
-    named_columns,
-    named_panel,
-    named_rows,
-    plain,
-    room_of,
-)
+from odrf.plots import style
 from odrf.text.names import shortened, shortened_names
 
 if TYPE_CHECKING:
     from odrf.statistics.curves import VariablePoints
 
 
-# ------------------------------------------------------------------------------------------------
 # Curves over one variable: lines for numbers, points for levels of a factor.
-# ------------------------------------------------------------------------------------------------
 
 # Regions without rows that are wider than this share of the axis are hatched.
 GAP = 0.08
@@ -78,29 +50,25 @@ def plot_effect(
     """Plot curves over the points of a variable.
 
     `curves` (G,): by label: estimate, ends of the interval, ends of the band; the ends NaN if
-    unknown.  `scale`: what the curves show.  `ax`: by default the axes of a new figure.
+    unknown.  `scale`: what the curves show.
     """
     if not axis.numeric:
         return _points(axis, curves, scale, ax)
     beside = LEGEND if len(curves) > 1 else 0.0
-    if ax is None:
-        size = (WIDTH + beside, HEIGHT)
-        ax = plt.subplots(figsize=size, layout="constrained")[1]
+    ax = style.one_panel(ax, style.WIDTH + beside)
     at = axis.at
     for number, (estimate, *ends) in enumerate(curves.values()):
-        colour, dash = line_of(number)
+        colour, dash = style.line_of(number)
         if len(curves) <= MOST_BANDS and not np.isnan(ends[0]).all():
-            draw_band(ax, at, ends[2], ends[3], colour)
-            draw_band(ax, at, ends[0], ends[1], colour, alpha=0.25)
+            style.draw_band(ax, at, ends[2], ends[3], colour)
+            style.draw_band(ax, at, ends[0], ends[1], colour, alpha=0.25)
         mark = "o" if len(at) <= FEW else None
         ax.plot(at, estimate, color=colour, linestyle=dash, linewidth=1.8, marker=mark)
     if len(at) > 1:
         ax.set_xlim(at[0], at[-1])
     hatch_gaps(ax, axis)
     draw_rug(ax, axis.observed)
-    label_x(ax, axis.name)
-    label_y(ax, scale)
-    plain(ax, "y")
+    style.finish(ax, axis.name, scale)
     if len(curves) > 1:
         _legend(ax, list(curves))
     return ax
@@ -114,23 +82,19 @@ def _points(
 ) -> Axes:
     """Draw a row for each level."""
     levels, several = axis.labels, len(curves)
-    if ax is None:
-        height = len(levels) * max(1, several // 2) + 3
-        ax = named_panel(height, WIDTH + (LEGEND if several > 1 else 0.0))
+    height = len(levels) * max(1, several // 2) + 3
+    ax = style.named_panel(ax, height, style.WIDTH + (LEGEND if several > 1 else 0.0))
     rows = np.arange(len(levels))[::-1].astype(np.float64)
     for number, (estimate, *ends) in enumerate(curves.values()):
-        colour, marker = line_of(number)[0], marker_of(number)
+        colour, marker = style.line_of(number)[0], style.marker_of(number)
         shift = APART * ((number + 0.5) / several - 0.5)
         at = rows - shift
         if not np.isnan(ends[0]).all():
             ax.hlines(at, ends[2], ends[3], color=colour, linewidth=1.2, alpha=0.5)
             ax.hlines(at, ends[0], ends[1], color=colour, linewidth=3.0, alpha=0.6)
         ax.plot(estimate, at, marker, color=colour, markersize=5)
-    beside = named_rows(ax, levels)
-    label_x(ax, scale, beside)
-    plain(ax, "x")
-    ax.tick_params(axis="y", length=0)
-    label_y(ax, axis.name)
+    style.finish_rows(ax, levels, scale, few_ticks=False)
+    style.label_y(ax, axis.name)
     if several > 1:
         _legend(ax, list(curves), lines=False)
     return ax
@@ -144,7 +108,9 @@ def hatch_gaps(ax: Axes, axis: VariablePoints) -> None:
     ends = np.concatenate([[low], inside, [high]])
     for left, right in pairwise(ends):
         if right - left > GAP * (high - low) and not _neighbours(axis.at, left, right):
-            ax.axvspan(left, right, facecolor="none", edgecolor=faint(ax), hatch="///", linewidth=0)
+            ax.axvspan(
+                left, right, facecolor="none", edgecolor=style.faint(ax), hatch="///", linewidth=0
+            )
 
 
 def _neighbours(at: NDArray[np.float64], left: float, right: float) -> bool:
@@ -165,7 +131,7 @@ def draw_rug(ax: Axes, observed: NDArray[np.float64]) -> None:
     low, high = ax.get_xlim()
     known = known[(known >= low) & (known <= high)]
     ax.plot(
-        known, np.zeros(len(known)), "|", transform=ax.get_xaxis_transform(), color=MUTED,
+        known, np.zeros(len(known)), "|", transform=ax.get_xaxis_transform(), color=style.MUTED,
         markersize=8, alpha=0.4, clip_on=False,
     )  # fmt: skip
 
@@ -174,20 +140,17 @@ def _legend(ax: Axes, labels: list[str], lines: bool = True) -> None:
     """Name the curves beside the axes, by their lines or by their markers."""
     handles = []
     for number, label in enumerate(shortened_names(labels, NAME)):
-        colour, dash = line_of(number)
-        style = dash if lines else marker_of(number)
-        handles += ax.plot([], [], style, color=colour, label=in_legend(label))
-    legend = ax.legend(
-        handles=handles, frameon=False, loc="upper left", bbox_to_anchor=(1, 1),
+        colour, dash = style.line_of(number)
+        look = dash if lines else style.marker_of(number)
+        handles += ax.plot([], [], look, color=colour, label=style.in_legend(label))
+    style.legend_as_written(
+        ax, handles=handles, loc="upper left", bbox_to_anchor=(1, 1),
         fontsize="medium" if len(labels) <= MOST_LINES else "small",
-        ncols=legend_columns(len(labels)),
+        ncols=style.legend_columns(len(labels)),
     )  # fmt: skip
-    legend_as_written(legend)
 
 
-# ------------------------------------------------------------------------------------------------
 # A line for each row, coloured by another variable.
-# ------------------------------------------------------------------------------------------------
 
 BESIDE, COLOUR_NAME, MOST_LEVELS = 1.6, 20, 12
 PLAIN = "#8fb8d8"
@@ -203,11 +166,9 @@ def plot_individual(
     """Plot a line for each row and their mean in black.
 
     Rows whose colouring variable is empty are grey.  `curves` (m, G).  `scale`: what they show.
-    `by`: what colours the lines.  `ax`: by default the axes of a new figure.
+    `by`: what colours the lines.
     """
-    if ax is None:
-        width = WIDTH + (0.0 if by is None else BESIDE)
-        ax = plt.subplots(figsize=(width, HEIGHT), layout="constrained")[1]
+    ax = style.one_panel(ax, style.WIDTH + (0.0 if by is None else BESIDE))
     at = axis.at
     lines = LineCollection(
         [np.column_stack([at, curve]) for curve in curves], linewidths=0.9,
@@ -216,7 +177,7 @@ def plot_individual(
     ax.add_collection(lines)
     _colour(ax, lines, by)
     mark = "o" if len(at) == 1 or not axis.numeric else None
-    ax.plot(at, curves.mean(axis=0), color=ink(ax), linewidth=2.2, marker=mark)
+    ax.plot(at, curves.mean(axis=0), color=style.ink(ax), linewidth=2.2, marker=mark)
     ax.autoscale_view()
     if axis.numeric:
         if len(at) > 1:
@@ -224,10 +185,8 @@ def plot_individual(
         hatch_gaps(ax, axis)
         draw_rug(ax, axis.observed)
     else:
-        named_columns(ax, at, axis.labels)
-    label_x(ax, axis.name)
-    label_y(ax, scale)
-    plain(ax, "y")
+        style.named_columns(ax, at, axis.labels)
+    style.finish(ax, axis.name, scale)
     return ax
 
 
@@ -239,37 +198,30 @@ def _colour(ax: Axes, lines: LineCollection, by: pd.Series | None) -> None:
     numeric = pd.api.types.is_numeric_dtype(by) and not pd.api.types.is_bool_dtype(by)
     if numeric:
         lines.set_array(by.to_numpy(dtype=np.float64, na_value=np.nan))
-        lines.set_cmap(colormaps["viridis"].with_extremes(bad=MUTED))
-        bar = ax.figure.colorbar(lines, ax=ax, format=PlainNumbers())
-        bar.set_alpha(1.0)
-        bar.outline.set_visible(False)
-        bar.ax.tick_params(color=MUTED, labelcolor=ink(ax))
-        label_y(bar.ax, str(by.name))
+        lines.set_cmap(colormaps["viridis"].with_extremes(bad=style.MUTED))
+        style.colour_bar(ax, lines, str(by.name), format=style.PlainNumbers()).set_alpha(1.0)
         return
     code, found = pd.factorize(by, sort=True)
-    drawn = [line_of(number) for number in range(len(found))]
-    lines.set_color([drawn[k][0] if k >= 0 else MUTED for k in code])
+    drawn = [style.line_of(number) for number in range(len(found))]
+    lines.set_color([drawn[k][0] if k >= 0 else style.MUTED for k in code])
     lines.set_linestyle([drawn[k][1] if k >= 0 else "-" for k in code])
     names = shortened_names([str(level) for level in found], COLOUR_NAME)[:MOST_LEVELS]
     handles = [
-        Line2D([], [], color=colour, linestyle=dash, label=in_legend(name))
+        Line2D([], [], color=colour, linestyle=dash, label=style.in_legend(name))
         for (colour, dash), name in zip(drawn, names, strict=False)
     ]
     if len(found) > MOST_LEVELS:
         rest = f"and {len(found) - MOST_LEVELS} more"
         handles.append(Line2D([], [], linestyle="none", label=rest))
     if (code < 0).any():
-        handles.append(Line2D([], [], color=MUTED, label="empty"))
+        handles.append(Line2D([], [], color=style.MUTED, label="empty"))
     title = shortened(str(by.name), COLOUR_NAME)
-    legend = ax.legend(
-        handles=handles, title=title, frameon=False, loc="upper left", bbox_to_anchor=(1, 1)
+    style.legend_as_written(
+        ax, handles=handles, title=title, loc="upper left", bbox_to_anchor=(1, 1)
     )
-    legend_as_written(legend)
 
 
-# ------------------------------------------------------------------------------------------------
 # Strengths of interactions, ranked, beside what noise alone reaches.
-# ------------------------------------------------------------------------------------------------
 
 MOST = 30
 LEGEND_ROWS = 2
@@ -283,38 +235,31 @@ def plot_interactions(
     """Plot the strength of each interaction as a dot, and the noise as a line.
 
     `table`: columns ``strength``, falling, and ``noise``, if known; the first 30 rows are drawn.
-    `ax`: by default the axes of a new figure.
     """
     shown = table.head(MOST)
-    ax = named_panel(len(shown) + LEGEND_ROWS) if ax is None else ax
-    at = np.arange(len(shown))[::-1]
-    ax.hlines(at, 0, shown["strength"], color=faint(ax), linewidth=2, zorder=1)
+    ax = style.named_panel(ax, len(shown) + LEGEND_ROWS)
     noise = float(table["noise"].iloc[0]) if "noise" in table else -1.0
-    above = (shown["strength"] > noise).to_numpy()
-    ax.plot(shown["strength"][above], at[above], "o", color=ACCENT, markersize=6)
-    ax.plot(shown["strength"][~above], at[~above], "o", mfc="white", mec=ACCENT, markersize=6)
+    strength = shown["strength"]
+    above = (strength > noise).to_numpy()
+    at = style.stems(ax, strength, above)
+    ax.plot(strength[~above], at[~above], "o", mfc="white", mec=style.ACCENT, markersize=6)
     if noise >= 0:
-        ax.axvline(noise, color=MUTED, linestyle="--", linewidth=1.2, label="permuted responses")
+        ax.axvline(
+            noise, color=style.MUTED, linestyle="--", linewidth=1.2, label="permuted responses"
+        )
         ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     several = max(map(len, names))
     distinct = list(dict.fromkeys(name for pair in names for name in pair))
     short = dict(zip(distinct, shortened_names(distinct, RANK_NAME // several - 2), strict=True))
-    beside = named_rows(
-        ax, [" × ".join(short[name] for name in pair) for pair in names[:MOST]], RANK_NAME
-    )
-    note = f" (first {MOST} of {len(table)})" if len(table) > MOST else ""
-    ax.xaxis.set_major_locator(MaxNLocator(5))
+    rows = [" × ".join(short[name] for name in pair) for pair in names[:MOST]]
     # room for dots at 0
-    ax.set_xlim(left=-0.02 * max(float(shown["strength"].max()), noise, 0.0) or None)
-    label_x(ax, f"strength of the interaction{note}", beside)
-    plain(ax, "x")
-    ax.tick_params(axis="y", length=0)
+    ax.set_xlim(left=-0.02 * max(float(strength.max()), noise, 0.0) or None)
+    note = f" (first {MOST} of {len(table)})"
+    style.finish_rows(ax, rows, "strength of the interaction", note, len(table), RANK_NAME)
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # A surface over two variables, in colours.
-# ------------------------------------------------------------------------------------------------
 
 # A cell without rows is hatched if no row is nearer than this share of the axis.
 NEAR = 0.1
@@ -335,11 +280,9 @@ def plot_effect_surface(
     """Plot a surface (G, H) over the points of two variables.
 
     `surface` (G, H).  `first`, `second`: on the horizontal and the vertical axis.  `rows` (G, H):
-    cells with 0 rows, and none near, are hatched.  `scale`: what the colours show.  `ax`: by
-    default the axes of a new figure.
+    cells with 0 rows, and none near, are hatched.  `scale`: what the colours show.
     """
-    if ax is None:
-        _, ax = plt.subplots(figsize=(WIDTH + 0.8, HEIGHT), layout="constrained")
+    ax = style.one_panel(ax, style.WIDTH + 0.8)
     edges = [_edges(axis.at) for axis in (first, second)]
     drawn = ax.pcolormesh(*edges, surface.T, cmap="viridis", shading="flat")
     near = [1 + 2 * round(NEAR * len(a.values)) if a.numeric else 1 for a in (first, second)]
@@ -348,33 +291,30 @@ def plot_effect_surface(
     ax.add_collection(
         PatchCollection(cells, facecolor="none", edgecolor="white", hatch="////", linewidth=0)
     )
-    bar = ax.figure.colorbar(drawn, ax=ax, format=PlainNumbers())
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(color=MUTED, labelcolor=ink(ax))
-    label_y(bar.ax, scale)
+    style.colour_bar(ax, drawn, scale, format=style.PlainNumbers())
     if second.numeric:
-        ax.yaxis.set_major_formatter(PlainNumbers())
-        label_x(ax, first.name, BAR)
+        ax.yaxis.set_major_formatter(style.PlainNumbers())
+        style.label_x(ax, first.name, BAR)
     else:
         _name_levels(ax, first, second)
-        label_x(ax, first.name, BAR)
-    label_y(ax, second.name)
+        style.label_x(ax, first.name, BAR)
+    style.label_y(ax, second.name)
     if first.numeric:
-        ax.xaxis.set_major_formatter(PlainNumbers())
+        ax.xaxis.set_major_formatter(style.PlainNumbers())
     ax.spines[:].set_visible(False)
-    ax.tick_params(colors=MUTED, labelcolor=ink(ax))
+    ax.tick_params(colors=style.MUTED, labelcolor=style.ink(ax))
     return ax
 
 
 def _name_levels(ax: Axes, first: VariablePoints, second: VariablePoints) -> None:
     """Name the levels of two factors, smaller where there are many."""
-    wide, high = (room - AROUND_TEXT for room in room_of(ax))
-    step = (wide - BAR - AROUND_TEXT) / len(first.at)
+    wide, high = (room - style.AROUND_TEXT for room in style.room_of(ax))
+    step = (wide - BAR - style.AROUND_TEXT) / len(first.at)
     place: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
     if step < SLANTED:
-        place = {"rotation": 90, "fontsize": min(SIZE, step / ROW_OF_TEXT)}
+        place = {"rotation": 90, "fontsize": min(style.SIZE, step / style.ROW_OF_TEXT)}
     ax.set_xticks(first.at, labels=shortened_names(first.labels, AXIS_NAME), **place)
-    size = min(SIZE, (high - AROUND_TEXT) / len(second.at) / ROW_OF_TEXT)
+    size = min(style.SIZE, (high - style.AROUND_TEXT) / len(second.at) / style.ROW_OF_TEXT)
     ax.set_yticks(second.at, labels=shortened_names(second.labels, AXIS_NAME), fontsize=size)
     for label in (*ax.get_xticklabels(), *ax.get_yticklabels()):
         label.set_parse_math(False)

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from odrf.plots.style import ACCENT, MUTED, faint, label_x, named_panel, named_rows, plain, title
+from odrf.plots import style
 from odrf.text.splits import number
 
 MOST = 40
-MARK: dict[str, Any] = {"color": ACCENT, "markersize": 5, "zorder": 3}
+MARK: dict[str, Any] = {"color": style.ACCENT, "markersize": 5, "zorder": 3}
 # Columns whose values need no name.
 UNNAMED = ("term", "contrast", "class", "predictor")
 
@@ -32,28 +31,23 @@ def plot_effects(
     An infinite estimate is an arrow at the edge, and an infinite end is at the edge.  `labels`:
     what names each estimate; columns in which all rows are the same are in the title.  `numbers`:
     columns ``estimate``, ``conf_low`` and ``conf_high``; NaN without an interval.  `words`: what
-    the estimates are.  `null`: the value without an effect, drawn as a line.  `ax`: by default the
-    axes of a new figure.
+    the estimates are.  `null`: the value without an effect, drawn as a line.
     """
     shown = numbers.head(MOST)
-    ax = named_panel(len(shown)) if ax is None else ax
+    ax = style.named_panel(ax, len(shown))
     at = np.arange(len(shown))[::-1]
     if null is not None:
-        ax.axvline(null, color=MUTED, linewidth=1, linestyle="--", zorder=1)
+        ax.axvline(null, color=style.MUTED, linewidth=1, linestyle="--", zorder=1)
     values = shown[["conf_low", "conf_high", "estimate"]].to_numpy(dtype=np.float64)
     ax.plot(np.where(np.isfinite(values[:, 2]), values[:, 2], np.nan), at, "o", **MARK)
-    ax.hlines(at, *_finite(values[:, :2]).T, color=ACCENT, linewidth=1.6, zorder=2)
+    ax.hlines(at, *_finite(values[:, :2]).T, color=style.ACCENT, linewidth=1.6, zorder=2)
     if np.isinf(values).any():
         _draw_infinite(ax, at, values)
     names, common = _names(labels.head(MOST))
-    beside = named_rows(ax, names, most=40)
-    note = f" (first {MOST} of {len(numbers)})" if len(numbers) > MOST else ""
-    ax.xaxis.set_major_locator(MaxNLocator(5))
-    label_x(ax, f"estimate{note}", beside)
-    title(ax, "; ".join(filter(None, (words, common))))
-    plain(ax, "x")
-    ax.grid(axis="y", color=faint(ax), linewidth=0.4)
-    ax.tick_params(axis="y", length=0)
+    note = f" (first {MOST} of {len(numbers)})"
+    style.finish_rows(ax, names, "estimate", note, len(numbers), most=40)
+    style.title(ax, "; ".join(filter(None, (words, common))))
+    ax.grid(axis="y", color=style.faint(ax), linewidth=0.4)
     return ax
 
 
@@ -70,7 +64,7 @@ def _draw_infinite(ax: Axes, at: NDArray, values: NDArray[np.float64]) -> None:
     edges = ax.get_xlim()
     low, high, estimate = np.clip(values, *edges).T
     rows = np.isinf(values[:, :2]).any(axis=1)
-    ax.hlines(at[rows], low[rows], high[rows], color=ACCENT, linewidth=1.6, zorder=2)
+    ax.hlines(at[rows], low[rows], high[rows], color=style.ACCENT, linewidth=1.6, zorder=2)
     for marker, without_end in ((">", np.inf), ("<", -np.inf)):
         which = values[:, 2] == without_end
         ax.plot(estimate[which], at[which], marker, clip_on=False, **MARK)

@@ -4,42 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, NullLocator, PercentFormatter
 from numpy.typing import NDArray
 
-from odrf.errors import InputError
-from odrf.plots.style import (
-    ACCENT,
-    CLASSES,
-    MUTED,
-    in_legend,
-    ink,
-    label_x,
-    label_y,
-    legend_as_written,
-    line_of,
-    log_scale,
-    marker_of,
-    named_panel,
-    named_rows,
-    new_panels,
-    plain,
-    plot_means,
-    room_of,
-    shown_ticks,
-    text_width,
-    title,
-)
+from odrf.plots import style
 from odrf.text.names import shortened
 from odrf.text.splits import number
 
-# ------------------------------------------------------------------------------------------------
 # Errors of the candidates of a tuning.
-# ------------------------------------------------------------------------------------------------
 
 MOST = 20
 MOST_CHARACTERS, MOST_OF_A_VALUE = 60, 18
@@ -57,24 +32,23 @@ def plot_option(
     """Plot the error against the values of one option.
 
     `option`: name of the option.  `values`: in the order of the table.  `table`: columns ``error``
-    and ``std_error``, the best candidate first.  `error`: name of the error.  `ax`: by default the
-    axes of a new figure.
+    and ``std_error``, the best candidate first.  `error`: name of the error.
     """
-    ax = new_panels(1)[0] if ax is None else ax
+    ax = style.one_panel(ax)
     order = np.argsort(values.to_numpy(dtype=float))
     at, level = values.to_numpy(dtype=float)[order], table["error"].to_numpy()[order]
     width = table["std_error"].to_numpy()[order]
-    ax.errorbar(at, level, width, color=MUTED, fmt="none", capsize=2, linewidth=1)
-    ax.plot(at, level, "o-", color=ACCENT, markersize=4, linewidth=1.2)
+    ax.errorbar(at, level, width, color=style.MUTED, fmt="none", capsize=2, linewidth=1)
+    ax.plot(at, level, "o-", color=style.ACCENT, markersize=4, linewidth=1.2)
     best = float(values.iloc[0]), float(table["error"].iloc[0])
-    ax.plot(*best, "o", mfc="none", mec=ink(ax), markersize=11, mew=1.6)
+    ax.plot(*best, "o", mfc="none", mec=style.ink(ax), markersize=11, mew=1.6)
     if at[0] > 0 and at[-1] > WIDE * at[0]:
-        log_scale(ax, "x")
-    label_x(ax, option)
-    label_y(ax, error)
+        style.log_scale(ax, "x")
+    style.label_x(ax, option)
+    style.label_y(ax, error)
     if len(at) <= MOST_TICKS:
         _mark_values(ax, at)
-    plain(ax, "y")
+    style.plain(ax, "y")
     return ax
 
 
@@ -82,7 +56,7 @@ def _mark_values(ax: Axes, at: NDArray[np.float64]) -> None:
     """Mark the values (k,), ascending, with their numbers, as far as these do not overlap."""
     labels = [number(float(value), 6) for value in at]
     places = np.log(at) if ax.get_xscale() == "log" else at
-    shown = shown_ticks(ax, places, [labels], [0, len(at) - 1, *range(len(at))])
+    shown = style.shown_ticks(ax, places, [labels], [0, len(at) - 1, *range(len(at))])
     ax.set_xticks(at)
     ax.set_xticklabels([labels[k] if k in shown else "" for k in range(len(at))])
     ax.minorticks_off()
@@ -95,23 +69,20 @@ def plot_candidates(
 
     `options` (k, q): the values of the q options of the candidates.  `table`: columns ``error`` and
     ``std_error``, the best candidate first; the first 20 are drawn.  `error`: name of the error.
-    `ax`: by default the axes of a new figure.
     """
     shown = table.head(MOST)
-    ax = named_panel(len(shown) + 1, WIDTH) if ax is None else ax
+    ax = style.named_panel(ax, len(shown) + 1, WIDTH)
     at = np.arange(len(shown))[::-1]
     width = shown["std_error"]
-    ax.errorbar(shown["error"], at, xerr=width, color=MUTED, fmt="none", capsize=2, linewidth=1)
-    ax.plot(shown["error"], at, "o", color=ACCENT, markersize=5)
-    lines = _lines(options.head(MOST))
-    beside = named_rows(ax, lines, MOST_CHARACTERS, "DejaVu Sans Mono")
+    ax.errorbar(
+        shown["error"], at, xerr=width, color=style.MUTED, fmt="none", capsize=2, linewidth=1
+    )
+    ax.plot(shown["error"], at, "o", color=style.ACCENT, markersize=5)
     # the first line, above the dots, names the options
+    lines, rest = _lines(options.head(MOST)), f" (best {MOST} of {len(table)})"
+    words = f"{error}{rest if len(table) > MOST else ''}"
+    style.finish_rows(ax, lines, words, most=MOST_CHARACTERS, family="DejaVu Sans Mono")
     ax.get_yticklabels()[0].set_fontweight("bold")
-    rest = f" (best {MOST} of {len(table)})" if len(table) > MOST else ""
-    ax.xaxis.set_major_locator(MaxNLocator(5))
-    label_x(ax, f"{error}{rest}", beside)
-    plain(ax, "x")
-    ax.tick_params(axis="y", length=0)
     return ax
 
 
@@ -125,12 +96,10 @@ def _lines(options: pd.DataFrame) -> list[str]:
     return ["  ".join(line) for line in zip(*columns, strict=True)]
 
 
-# ------------------------------------------------------------------------------------------------
 # Critical-difference diagram: mean ranks on a line, bars join methods that do not differ.
 #
 # As in J. Demšar (2006), Statistical comparisons of classifiers over multiple data sets, Journal of
 # Machine Learning Research 7.
-# ------------------------------------------------------------------------------------------------
 
 DIAGRAM_WIDTH = 8
 # inches from a label to the next
@@ -171,13 +140,14 @@ def plot_ranks(
     half = (high + 1) // 2
     top = -LABELS - BAR * len(bars)  # first row of labels, below the bars
     bottom = top - half + 0.4
-    ax = _new_axes(ABOVE - bottom) if ax is None else ax
+    size = (DIAGRAM_WIDTH, LABEL_ROW * (ABOVE - bottom))
+    ax = style.new_panels(1, size)[0] if ax is None else ax
     ax.set_axis_off()
     # a critical difference that is wider than the scale is drawn in full
     last = max(float(high), low + difference)
     labels = [shortened(str(name), MOST_OF_A_LABEL) for name in ordered.index]
-    widest = max(text_width(f"  {label}  1.00 ", LABEL, bold=True) for label in labels)
-    share = min(LARGEST, widest / room_of(ax)[0] + GAP)
+    widest = max(style.text_width(f"  {label}  1.00 ", LABEL, bold=True) for label in labels)
+    share = min(LARGEST, widest / style.room_of(ax)[0] + GAP)
     room = (high - low) * share / (1 - 2 * share)
     ax.set(xlim=(low - room, max(high + room, last)), ylim=(bottom, ABOVE))
     _scale(ax, low, high)
@@ -189,33 +159,28 @@ def plot_ranks(
         _label(ax, labels[place], float(rank), row, edge, left, name == base)
     for place, bar in enumerate(bars):
         y = -FIRST_BAR - BAR * place
-        ax.plot(bar, [y, y], color=ink(ax), lw=4.5, solid_capstyle="round")
-    return ax
-
-
-def _new_axes(rows: float) -> Axes:
-    _, ax = plt.subplots(figsize=(DIAGRAM_WIDTH, LABEL_ROW * rows), layout="constrained")
+        ax.plot(bar, [y, y], color=style.ink(ax), lw=4.5, solid_capstyle="round")
     return ax
 
 
 def _scale(ax: Axes, low: int, high: int) -> None:
-    ax.plot([low, high], [0, 0], color=ink(ax), lw=1)
+    ax.plot([low, high], [0, 0], color=style.ink(ax), lw=1)
     for rank in range(low, high + 1):
-        ax.plot([rank, rank], [0, 0.22], color=ink(ax), lw=1)
-        ax.text(rank, 0.35, str(rank), ha="center", va="bottom", fontsize=9, color=ink(ax))
+        ax.plot([rank, rank], [0, 0.22], color=style.ink(ax), lw=1)
+        ax.text(rank, 0.35, str(rank), ha="center", va="bottom", fontsize=9, color=style.ink(ax))
 
 
 def _ruler(ax: Axes, low: int, difference: float) -> None:
-    ax.plot([low, low + difference], [1.5, 1.5], color=ink(ax), lw=1, marker="|", ms=7)
+    ax.plot([low, low + difference], [1.5, 1.5], color=style.ink(ax), lw=1, marker="|", ms=7)
     words = f"critical difference {difference:.2f}"
-    ax.text(low, 1.85, words, ha="left", va="bottom", fontsize=9, color=ink(ax))
+    ax.text(low, 1.85, words, ha="left", va="bottom", fontsize=9, color=style.ink(ax))
 
 
 def _label(
     ax: Axes, name: str, rank: float, row: float, edge: float, left: bool, highlighted: bool
 ) -> None:
     """Draw a line from a rank on the scale to the name of the method."""
-    colour = ACCENT if highlighted else ink(ax)
+    colour = style.ACCENT if highlighted else style.ink(ax)
     ax.plot([rank, rank, edge], [0, row, row], color=colour, lw=1.6 if highlighted else 0.9)
     ax.text(
         edge,
@@ -230,9 +195,7 @@ def _label(
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # Bias, variance and error of models, one panel each.
-# ------------------------------------------------------------------------------------------------
 
 OF_CLASSES = {
     "bias": "bias",
@@ -254,13 +217,14 @@ def plot_bias_variance(
 ) -> NDArray[np.object_]:
     """Plot a panel for each term: lines against n, or dots if there is only one n.
 
-    `table`, `std_error`: terms and their standard errors; index ``model`` and ``n``.  `axes`: by
-    default those of a new figure.
+    `table`, `std_error`: terms and their standard errors; index ``model`` and ``n``.
     """
     labels = OF_CLASSES if "variance_effect" in table else OF_NUMBERS
     models, sizes = table.index.unique("model"), table.index.unique("n")
     curves = len(sizes) > 1
-    panels = _new(len(labels), HEIGHT if curves else 1.6 + ROW * len(models), axes)
+    size = PANEL_WIDTH * len(labels), HEIGHT if curves else 1.6 + ROW * len(models)
+    why = f"bias and variance are drawn on {len(labels)}"
+    panels = style.on_panels(axes, len(labels), why, lambda: style.new_panels(len(labels), size))
     shown, width = table[list(labels)], std_error[list(labels)].fillna(0.0)
     low, high = (shown - width).to_numpy().min(), (shown + width).to_numpy().max()
     # one scale for all panels, so that the terms can be compared
@@ -271,7 +235,7 @@ def plot_bias_variance(
             ax.set_ylim(ends)
         else:
             term = pd.DataFrame({"estimate": table[name], "std_error": std_error[name]})
-            plot_means(term.droplevel("n"), label, ax)
+            style.plot_means(term.droplevel("n"), label, ax)
             ax.set_xlim(ends)
             ax.xaxis.set_major_locator(MaxNLocator(MOST_MARKS))
     for name in LEAST.keys() & table.columns:
@@ -279,49 +243,37 @@ def plot_bias_variance(
         if level == 0.0:  # the axis is there already
             continue
         draw = panels[-1].axhline if curves else panels[-1].axvline
-        least = draw(level, color=MUTED, linestyle="--", linewidth=1, label=LEAST[name], zorder=1)
+        least = draw(
+            level, color=style.MUTED, linestyle="--", linewidth=1, label=LEAST[name], zorder=1
+        )
         panels[-1].legend(handles=[least], frameon=False)
     if curves:
-        legend_as_written(panels[0].legend(frameon=False))
+        style.legend_as_written(panels[0])
     else:
         for ax in panels[1:]:
             ax.tick_params(axis="y", labelleft=False)
     return panels
 
 
-def _new(count: int, height: float, axes: NDArray | None) -> NDArray[np.object_]:
-    if axes is None:
-        size = (PANEL_WIDTH * count, height)
-        return np.ravel(plt.subplots(1, count, figsize=size, layout="constrained")[1])
-    panels = np.ravel(np.asarray(axes, dtype=object))
-    if len(panels) != count:
-        raise InputError(f"ax holds {len(panels)} axes: bias and variance are drawn on {count}")
-    return panels
-
-
 def _draw_curves(ax: Axes, term: pd.Series, std_error: pd.Series, label: str) -> None:
     for place, model in enumerate(term.index.unique("model")):
-        curve, (colour, dash) = term.loc[model], line_of(place)
+        curve, (colour, dash) = term.loc[model], style.line_of(place)
         ax.errorbar(
-            curve.index, curve, std_error.loc[model], fmt=f"{marker_of(place)}{dash}",
-            color=colour, markersize=4, capsize=2, linewidth=1.2, label=in_legend(model),
+            curve.index, curve, std_error.loc[model], fmt=f"{style.marker_of(place)}{dash}",
+            color=colour, markersize=4, capsize=2, linewidth=1.2, label=style.in_legend(model),
         )  # fmt: skip
     sizes = term.index.unique("n").to_numpy(dtype=float)
     ax.set_xscale("log")
     if len(sizes) <= MOST_SIZES and np.min(sizes[1:] / sizes[:-1]) >= CLOSEST:
         ax.set_xticks(sizes, labels=[f"{size:.0f}" for size in sizes])
         ax.xaxis.set_minor_locator(NullLocator())
-    label_x(ax, "training rows")
-    label_y(ax, label)
-    plain(ax, "y")
+    style.finish(ax, "training rows", label)
 
 
-# ------------------------------------------------------------------------------------------------
 # Errors of models against the share of the training rows kept.
-# ------------------------------------------------------------------------------------------------
 
 APPROXIMATION_WIDTH, APPROXIMATION_HEIGHT = 4.4, 3.9
-COLOURS = (MUTED, CLASSES[0], CLASSES[1])
+COLOURS = (style.MUTED, style.CLASSES[0], style.CLASSES[1])
 
 
 def plot_approximation(
@@ -334,7 +286,9 @@ def plot_approximation(
     default those of a new figure.
     """
     models = table.index.unique("model")
-    panels = _panels(len(models), ax)
+    count, size = len(models), (APPROXIMATION_WIDTH * len(models), APPROXIMATION_HEIGHT)
+    why = f"{count} are drawn on, one for each model"
+    panels = style.on_panels(ax, count, why, lambda: style.new_panels(count, size, sharey=True))
     for panel, model in zip(panels, models, strict=True):
         for (method, label), colour in zip(methods.items(), COLOURS, strict=True):
             rows = table.loc[model].loc[method]
@@ -342,29 +296,17 @@ def plot_approximation(
                 rows.index, rows["error"], rows["std_error"].fillna(0.0), fmt="o-", color=colour,
                 markersize=4, capsize=2, linewidth=1.2, label=label,
             )  # fmt: skip
-        title(panel, str(model))
+        style.title(panel, str(model))
         panel.set_xlim(0, 1.04)
         panel.xaxis.set_major_formatter(PercentFormatter(1.0))
         panel.set_xlabel("rows kept")
-        plain(panel, "y")
-    label_y(panels[0], error)
+        style.plain(panel, "y")
+    style.label_y(panels[0], error)
     panels[-1].legend(frameon=False)
     return panels
 
 
-def _panels(count: int, ax: Axes | NDArray | None) -> NDArray[np.object_]:
-    if ax is None:
-        size = (APPROXIMATION_WIDTH * count, APPROXIMATION_HEIGHT)
-        return np.ravel(plt.subplots(1, count, figsize=size, sharey=True, layout="constrained")[1])
-    panels = np.ravel(np.asarray(ax, dtype=object))
-    if len(panels) != count:
-        raise InputError(f"ax holds {len(panels)} axes: {count} are drawn on, one for each model")
-    return panels
-
-
-# ------------------------------------------------------------------------------------------------
 # Learning curves with fitted power laws.
-# ------------------------------------------------------------------------------------------------
 
 
 def plot_learning(
@@ -375,27 +317,26 @@ def plot_learning(
     Axes are logarithmic; that of the errors is not if one of them is 0 or below.  `table`: columns
     ``error`` and ``std_error``; index ``model`` and ``n``.  `curves`: for each model the fitted
     curve: columns ``n``, ``error``, ``conf_low``, ``conf_high``.  `error`: name of the error.
-    `ax`: by default the axes of a new figure.
     """
-    ax = new_panels(1)[0] if ax is None else ax
+    ax = style.one_panel(ax)
     for at, (model, curve) in enumerate(curves.items()):
-        colour, dash = line_of(at)
+        colour, dash = style.line_of(at)
         rows = table.loc[model]
         ax.fill_between(
             curve["n"], curve["conf_low"], curve["conf_high"], color=colour, alpha=0.15, linewidth=0
         )
         ax.plot(curve["n"], curve["error"], color=colour, linestyle=dash, linewidth=1.2)
         ax.errorbar(
-            rows.index, rows["error"], rows["std_error"], fmt=marker_of(at), color=colour,
-            markersize=4, capsize=2, linewidth=1, label=in_legend(model),
+            rows.index, rows["error"], rows["std_error"], fmt=style.marker_of(at), color=colour,
+            markersize=4, capsize=2, linewidth=1, label=style.in_legend(model),
         )  # fmt: skip
     largest = table.index.get_level_values("n").max()
-    ax.axvline(largest, color=MUTED, linewidth=1, linestyle=":", zorder=0, label="largest sample")
-    log_scale(ax, "x")
+    ax.axvline(
+        largest, color=style.MUTED, linewidth=1, linestyle=":", zorder=0, label="largest sample"
+    )
+    style.log_scale(ax, "x")
     if (table["error"].dropna() > 0).all():
-        log_scale(ax, "y")
-    label_x(ax, "training rows")
-    label_y(ax, error)
-    legend_as_written(ax.legend(frameon=False))
-    plain(ax, "y")
+        style.log_scale(ax, "y")
+    style.finish(ax, "training rows", error)
+    style.legend_as_written(ax)
     return ax

@@ -13,33 +13,15 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from odrf.errors import InputError
 from odrf.options.boosting import mean_loss_in_words
-from odrf.plots.style import (
-    ACCENT,
-    CLASSES,
-    MUTED,
-    draw_band,
-    faint,
-    label_x,
-    label_y,
-    log_scale,
-    named_panel,
-    named_rows,
-    new_panels,
-    plain,
-    title,
-    whole_numbers,
-)
+from odrf.plots import style
 from odrf.text.layouts import quantity
 from odrf.text.splits import number
 
-# ------------------------------------------------------------------------------------------------
 # Four panels on consistency: rates in n, residual tails, leaf sizes, predictors per split.
-# ------------------------------------------------------------------------------------------------
 
 CONSISTENCY_PANELS = 4
-COLOURS = (ACCENT, "#d55e00")
+COLOURS = (style.ACCENT, "#d55e00")
 MOST_PREDICTORS = 12
 
 
@@ -56,13 +38,12 @@ def plot_consistency(
     `n`: number of training rows.  `ratios`: quantities that must go to 0, by name: their values at
     n, 10·n, … rows.  `tails` (n,): sorted standardised residuals; None if there are none.
     `leaf_sizes` (k,): training rows in each leaf.  `per_split` (q,): number of splits that combine
-    1, 2, 3 … predictors.  `axes`: by default those of a new figure.
+    1, 2, 3 … predictors.
     """
-    if axes is None:
-        axes = plt.subplots(2, 2, figsize=(9.5, 7.5), layout="constrained")[1]
-    panels = np.ravel(np.asarray(axes, dtype=object))
-    if len(panels) != CONSISTENCY_PANELS:
-        raise InputError(f"ax holds {len(panels)} axes: the report draws on {CONSISTENCY_PANELS}")
+    panels = style.on_panels(
+        axes, CONSISTENCY_PANELS, f"the report draws on {CONSISTENCY_PANELS}",
+        lambda: plt.subplots(2, 2, figsize=(9.5, 7.5), layout="constrained")[1],
+    )  # fmt: skip
     _draw_ratios(panels[0], n, ratios)
     _draw_tails(panels[1], tails)
     _draw_sizes(panels[2], leaf_sizes)
@@ -71,7 +52,7 @@ def plot_consistency(
 
 
 def _draw_ratios(ax: Axes, n: int, ratios: Mapping[str, tuple[float, ...]]) -> None:
-    title(ax, "Must go to 0 as n grows")
+    style.title(ax, "Must go to 0 as n grows")
     if not ratios:
         _note(ax, "no option is a rule in n")
         return
@@ -82,37 +63,37 @@ def _draw_ratios(ax: Axes, n: int, ratios: Mapping[str, tuple[float, ...]]) -> N
     ax.set_yscale("log")
     ax.set_xlabel("n")
     ax.legend(frameon=False)
-    plain(ax, "y")
+    style.plain(ax, "y")
 
 
 def _draw_tails(ax: Axes, tails: NDArray[np.float64] | None) -> None:
-    title(ax, "Tails of the residuals")
+    style.title(ax, "Tails of the residuals")
     if tails is None:
         _note(ax, "no residuals of a numeric response")
         return
     expected = ndtri((np.arange(len(tails)) + 0.5) / len(tails))
-    ax.plot(expected, expected, color=MUTED, linewidth=1)
-    ax.plot(expected, tails, "o", color=ACCENT, markersize=2.5)
-    label_x(ax, "quantiles of a normal distribution")
-    label_y(ax, "residuals, standardised by median and MAD")
-    plain(ax, "y")
+    ax.plot(expected, expected, color=style.MUTED, linewidth=1)
+    ax.plot(expected, tails, "o", color=style.ACCENT, markersize=2.5)
+    style.finish(
+        ax, "quantiles of a normal distribution", "residuals, standardised by median and MAD"
+    )
 
 
 def _draw_sizes(ax: Axes, leaf_sizes: NDArray[np.int64]) -> None:
-    title(ax, "Sizes of leaves")
+    style.title(ax, "Sizes of leaves")
     smallest, largest = max(1, leaf_sizes.min()), leaf_sizes.max()
     edges = np.unique(np.geomspace(smallest, largest + 1, 25).astype(int))
     edges = np.append(edges, largest + 1) if len(edges) < 2 else edges
-    ax.hist(leaf_sizes, bins=list(edges - 0.5), color=ACCENT)
-    log_scale(ax, "x")
-    label_x(ax, "training rows in a leaf")
+    ax.hist(leaf_sizes, bins=list(edges - 0.5), color=style.ACCENT)
+    style.log_scale(ax, "x")
+    style.label_x(ax, "training rows in a leaf")
     ax.set_ylabel("leaves")
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
-    plain(ax, "y")
+    style.plain(ax, "y")
 
 
 def _draw_predictors(ax: Axes, per_split: NDArray[np.int64]) -> None:
-    title(ax, "Predictors that a split combines")
+    style.title(ax, "Predictors that a split combines")
     if not per_split.sum():
         _note(ax, "no splits")
         return
@@ -120,131 +101,122 @@ def _draw_predictors(ax: Axes, per_split: NDArray[np.int64]) -> None:
     if len(per_split) > MOST_PREDICTORS:
         shown[-1] += per_split[MOST_PREDICTORS:].sum()
         note = f" (last bar: {MOST_PREDICTORS} or more)"
-    ax.bar(np.arange(1, len(shown) + 1), shown / per_split.sum(), color=ACCENT)
-    label_x(ax, f"predictors{note}")
+    ax.bar(np.arange(1, len(shown) + 1), shown / per_split.sum(), color=style.ACCENT)
+    style.label_x(ax, f"predictors{note}")
     ax.set_ylabel("share of splits")
-    whole_numbers(ax)
-    plain(ax, "y")
+    style.whole_numbers(ax)
+    style.plain(ax, "y")
 
 
 def _note(ax: Axes, words: str) -> None:
-    ax.text(0.5, 0.5, words, ha="center", va="center", color=MUTED, transform=ax.transAxes)
+    ax.text(0.5, 0.5, words, ha="center", va="center", color=style.MUTED, transform=ax.transAxes)
     ax.set_axis_off()
 
 
-# ------------------------------------------------------------------------------------------------
 # Out-of-bag error against the number of trees.
-# ------------------------------------------------------------------------------------------------
 
 
 def plot_error(path: pd.Series, ax: Axes | None = None) -> Axes:
     """Plot the out-of-bag error of the first trees.
 
-    `path`: error by number of trees; its name labels the axis.  `ax`: by default the axes of a new
-    figure.
+    `path`: error by number of trees; its name labels the axis.
     """
-    ax = new_panels(1)[0] if ax is None else ax
-    ax.plot(path.index, path.to_numpy(), color=ACCENT, linewidth=1.6)
+    ax = style.one_panel(ax)
+    ax.plot(path.index, path.to_numpy(), color=style.ACCENT, linewidth=1.6)
     last = float(path.iloc[-1])
     said = "unknown" if math.isnan(last) else number(last, 3)
     ax.plot(
-        path.index[-1:], [last], "o", color=ACCENT, markersize=5, clip_on=False,
+        path.index[-1:], [last], "o", color=style.ACCENT, markersize=5, clip_on=False,
         label=f"{said} with {quantity(int(path.index[-1]), 'tree')}",
     )  # fmt: skip
     ax.set_xlim(0, int(path.index[-1]))
     ax.set_xlabel("trees")
-    whole_numbers(ax)
-    label_y(ax, str(path.name))
+    style.whole_numbers(ax)
+    style.label_y(ax, str(path.name))
     ax.legend(frameon=False)
-    plain(ax, "y")
+    style.plain(ax, "y")
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # Loss against the number of boosting rounds.
-# ------------------------------------------------------------------------------------------------
 
 
 def plot_loss(path: pd.DataFrame, kept: int, loss: str, ax: Axes | None = None) -> Axes:
     """Plot mean losses against the number of rounds, with a vertical line at the rounds kept.
 
     `path`: mean losses by number of rounds: ``training``, and ``validation`` or ``out-of-bag``.
-    `kept`: number of rounds kept.  `loss`: name of the loss.  `ax`: by default the axes of a new
-    figure.
+    `kept`: number of rounds kept.  `loss`: name of the loss.
     """
-    ax = new_panels(1)[0] if ax is None else ax
-    for name, colour in zip(path, (ACCENT, CLASSES[1]), strict=False):
+    ax = style.one_panel(ax)
+    for name, colour in zip(path, (style.ACCENT, style.CLASSES[1]), strict=False):
         ax.plot(path.index, path[name], color=colour, linewidth=1.6, label=f"{name} rows")
     if kept < path.index[-1] or "validation" in path:
         ax.axvline(
-            kept, color=MUTED, linewidth=1, linestyle=":", label=f"{quantity(kept, 'round')} kept"
+            kept,
+            color=style.MUTED,
+            linewidth=1,
+            linestyle=":",
+            label=f"{quantity(kept, 'round')} kept",
         )
     ax.set_xlim(0, max(1, path.index[-1]))
     if not (path.to_numpy() < 0).any():  # likelihoods of times may be above 1
         ax.set_ylim(bottom=0)
     ax.set_xlabel("rounds")
-    whole_numbers(ax)
-    label_y(ax, f"mean loss ({mean_loss_in_words(loss)})")
+    style.whole_numbers(ax)
+    style.label_y(ax, f"mean loss ({mean_loss_in_words(loss)})")
     ax.legend(frameon=False)
-    plain(ax, "y")
+    style.plain(ax, "y")
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # Impurity against the number of planes of guided trees.
-# ------------------------------------------------------------------------------------------------
 
 
 def plot_guided_growth(path: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Plot the remaining impurity against the number of planes.
 
     `path`: by number of planes: the ``mean`` over the trees, and ``low`` and ``high``, between
-    which are 80 % of the trees.  `ax`: by default the axes of a new figure.
+    which are 80 % of the trees.
     """
-    ax = new_panels(1)[0] if ax is None else ax
-    draw_band(ax, path.index.to_numpy(), path["low"], path["high"], ACCENT, alpha=0.2)
+    ax = style.one_panel(ax)
+    style.draw_band(ax, path.index.to_numpy(), path["low"], path["high"], style.ACCENT, alpha=0.2)
     mark = "o" if len(path) == 1 else None
-    ax.plot(path.index, path["mean"], color=ACCENT, linewidth=1.6, marker=mark, clip_on=not mark)
+    ax.plot(
+        path.index, path["mean"], color=style.ACCENT, linewidth=1.6, marker=mark, clip_on=not mark
+    )
     ax.set_xlim(0, max(1, path.index[-1]))
     ax.set_ylim(bottom=0)
-    label_x(ax, "planes of a tree (mean, 80 % of the trees)")
-    whole_numbers(ax)
-    label_y(ax, "impurity left, as a share")
-    plain(ax, "y")
+    style.label_x(ax, "planes of a tree (mean, 80 % of the trees)")
+    style.whole_numbers(ax)
+    style.label_y(ax, "impurity left, as a share")
+    style.plain(ax, "y")
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # The models of a stack: their errors and their weights.
-# ------------------------------------------------------------------------------------------------
 
 
 def plot_parts(parts: pd.DataFrame, together: float, words: str, ax: Axes | None = None) -> Axes:
     """Plot the out-of-bag error of each model as a dot, the larger the more weight it has.
 
     `parts`: one row for each model, with ``weight`` and ``oob_error``.  `together`: the error of
-    the weighted mean, at which a vertical line is drawn.  `words`: what the errors are.  `ax`: by
-    default the axes of a new figure.
+    the weighted mean, at which a vertical line is drawn.  `words`: what the errors are.
     """
-    ax = named_panel(len(parts)) if ax is None else ax
-    at = np.arange(len(parts))[::-1]
-    errors, weights = parts["oob_error"].to_numpy(), parts["weight"].to_numpy()
-    ax.hlines(at, 0, errors, color=faint(ax), linewidth=2, zorder=1)
-    ax.scatter(errors, at, s=20 + 180 * weights, color=ACCENT, zorder=2)
-    ax.axvline(together, color=MUTED, linewidth=1, linestyle=":", zorder=1)
+    ax = style.named_panel(ax, len(parts))
+    errors, weights = parts["oob_error"], parts["weight"].to_numpy()
+    at = style.stems(ax, errors)
+    ax.scatter(errors, at, s=20 + 180 * weights, color=style.ACCENT, zorder=2)
+    ax.axvline(together, color=style.MUTED, linewidth=1, linestyle=":", zorder=1)
     named = zip(parts.index, weights, strict=True)
     names = [f"{name} ({weight:.2f})" for name, weight in named]
-    beside = named_rows(ax, names)
     ax.set_xlim(left=0)
-    label_x(ax, f"{words}; dotted: together; in brackets: weights", beside)
-    plain(ax, "x")
-    ax.tick_params(axis="y", length=0)
+    style.finish_rows(
+        ax, names, f"{words}; dotted: together; in brackets: weights", few_ticks=False
+    )
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # Strength, correlation and error of forests, one panel each.
-# ------------------------------------------------------------------------------------------------
 
 STRENGTH_PANELS = 3
 LABELS = {
@@ -265,30 +237,27 @@ def plot_strength(table: pd.DataFrame, axes: NDArray | None = None) -> NDArray[n
     """Plot strength (or tree error), correlation and error against trees or subset size.
 
     `table`: columns: first ``trees`` or ``subset_size``, then ``strength`` or ``tree_error``,
-    ``correlation``, ``bound``, ``error``.  `axes`: by default those of a new figure.
+    ``correlation``, ``bound``, ``error``.
     """
-    panels = (
-        new_panels(STRENGTH_PANELS) if axes is None else np.ravel(np.asarray(axes, dtype=object))
-    )
-    if len(panels) != STRENGTH_PANELS:
-        raise InputError(f"ax holds {len(panels)} axes: strength is drawn on {STRENGTH_PANELS}")
+    why = f"strength is drawn on {STRENGTH_PANELS}"
+    panels = style.on_panels(axes, STRENGTH_PANELS, why, lambda: style.new_panels(STRENGTH_PANELS))
     by, first = table.columns[0], table.columns[1]
     # sizes drawn at random are no number, and come first
     table = table.iloc[np.argsort(_numbers(table[by]), kind="stable")]
     at = np.arange(len(table)) if by == "subset_size" else table[by].to_numpy()
     for ax, name in zip(panels, (first, "correlation", "error"), strict=True):
-        ax.plot(at, table[name], "o-", color=ACCENT, markersize=4, linewidth=1.2)
-        label_y(ax, LABELS[name])
-        label_x(ax, LABELS[by])
+        ax.plot(at, table[name], "o-", color=style.ACCENT, markersize=4, linewidth=1.2)
+        style.label_y(ax, LABELS[name])
+        style.label_x(ax, LABELS[by])
         if by == "trees":
-            log_scale(ax, "x")
+            style.log_scale(ax, "x")
         else:
             ax.set_xticks(at, labels=[str(size) for size in table[by]])
-        plain(ax, "y")
+        style.plain(ax, "y")
     bound = float(table["bound"].iloc[-1])
     if by == "trees" and bound < 2 * float(table["error"].max()):
         panels[2].axhline(
-            bound, color=MUTED, linestyle="--", linewidth=1, label="bound for many trees"
+            bound, color=style.MUTED, linestyle="--", linewidth=1, label="bound for many trees"
         )
         panels[2].legend(frameon=False)
     return panels

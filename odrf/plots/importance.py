@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -11,35 +10,14 @@ from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from odrf.errors import InputError
-from odrf.plots.style import (
-    ACCENT,
-    CLASSES,
-    GRID,
-    HEAT,
-    MUTED,
-    draw_errors,
-    faint,
-    ink,
-    label_x,
-    label_y,
-    named_panel,
-    named_rows,
-    new_panels,
-    plain,
-    room_of,
-    shown_ticks,
-    text_width,
-)
+from odrf.plots import style
 from odrf.text.layouts import quantity
 
-# ------------------------------------------------------------------------------------------------
 # Selection of predictors: errors of backward elimination, and importances beside shadows.
-# ------------------------------------------------------------------------------------------------
 
 MOST = 30
 LEGEND_ROWS = 3
-FILLED = {"confirmed": ACCENT, "tentative": "white", "rejected": GRID}
+FILLED = {"confirmed": style.ACCENT, "tentative": "white", "rejected": style.GRID}
 
 
 def plot_elimination(
@@ -49,18 +27,18 @@ def plot_elimination(
 
     `table`: columns ``predictors``, ``error``, ``std_error``, from all predictors to one.  `best`,
     `chosen`: the row of the smallest error, and the row that is marked.  `choice`: the rule that
-    chose it, in words.  `error`: name of the error.  `ax`: by default the axes of a new figure.
+    chose it, in words.  `error`: name of the error.
     """
-    ax = new_panels(1)[0] if ax is None else ax
+    ax = style.one_panel(ax)
     numbers = table["predictors"].to_numpy()
     at = np.log2(numbers.astype(float))
     words = f"{choice}: {quantity(numbers[chosen], 'predictor')}"
-    draw_errors(ax, at, table["error"], table["std_error"], best, chosen, words)
+    style.draw_errors(ax, at, table["error"], table["std_error"], best, chosen, words)
     labels = [str(number) for number in numbers]
-    shown = shown_ticks(ax, at, [labels], [0, len(at) - 1, chosen, *range(len(at))])
+    shown = style.shown_ticks(ax, at, [labels], [0, len(at) - 1, chosen, *range(len(at))])
     ax.set_xticks(at[shown], labels=[labels[tick] for tick in shown])
     ax.set_xlabel("predictors")
-    label_y(ax, error)
+    style.label_y(ax, error)
     return ax
 
 
@@ -68,29 +46,22 @@ def plot_shadows(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Plot the importance of each predictor as a dot, and of the best shadow as a bar.
 
     `table`: columns ``decision``, ``importance``, ``shadow`` by predictor, falling; the first 30
-    are drawn.  `ax`: by default the axes of a new figure.
+    are drawn.
     """
     shown = table.head(MOST)
-    ax = named_panel(len(shown) + LEGEND_ROWS) if ax is None else ax
-    at = np.arange(len(shown))[::-1]
-    ax.hlines(at, 0, shown["importance"], color=faint(ax), linewidth=2, zorder=1)
-    ax.plot(shown["shadow"], at, "|", color=MUTED, markersize=11, mew=1.6, label="best shadow")
+    ax = style.named_panel(ax, len(shown) + LEGEND_ROWS)
+    at = style.stems(ax, shown["importance"])
+    ax.plot(
+        shown["shadow"], at, "|", color=style.MUTED, markersize=11, mew=1.6, label="best shadow"
+    )
     for decision, colour in FILLED.items():
         rows = (shown["decision"] == decision).to_numpy()
         if rows.any():
             ax.plot(
-                shown["importance"][rows], at[rows], "o", mfc=colour, mec=ACCENT, markersize=6,
-                label=decision,
+                shown["importance"][rows], at[rows], "o", mfc=colour, mec=style.ACCENT,
+                markersize=6, label=decision,
             )  # fmt: skip
-    beside = named_rows(ax, [str(name) for name in shown.index])
-    ax.axvline(0, color=MUTED, linewidth=0.8)
-    note = f" (first {MOST} of {len(table)})" if len(table) > MOST else ""
-    ax.xaxis.set_major_locator(MaxNLocator(5))
-    label_x(ax, f"increase of the out-of-bag loss when permuted{note}", beside)
-    # above the axes, where there are no dots
-    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-    plain(ax, "x")
-    ax.tick_params(axis="y", length=0)
+    _finish(ax, shown, "increase of the out-of-bag loss when permuted", len(table))
     return ax
 
 
@@ -98,33 +69,30 @@ def plot_knockoffs(table: pd.DataFrame, threshold: float, ax: Axes | None = None
     """Plot the importance of each predictor less that of its knockoff, filled if it is selected.
 
     `table`: columns ``selected`` and ``importance`` by predictor, falling; the first 30 are drawn.
-    `threshold`: drawn as a line, unless it is infinite.  `ax`: by default the axes of a new figure.
+    `threshold`: drawn as a line, unless it is infinite.
     """
     shown = table.head(MOST)
-    ax = named_panel(len(shown) + LEGEND_ROWS) if ax is None else ax
-    at = np.arange(len(shown))[::-1]
-    ax.hlines(at, 0, shown["importance"], color=faint(ax), linewidth=2, zorder=1)
+    ax = style.named_panel(ax, len(shown) + LEGEND_ROWS)
+    at = style.stems(ax, shown["importance"])
     for words, rows in (("selected", shown["selected"]), ("not selected", ~shown["selected"])):
         if rows.any():
-            colour = ACCENT if words == "selected" else "white"
+            colour = style.ACCENT if words == "selected" else "white"
             values = shown["importance"][rows]
-            ax.plot(values, at[rows], "o", mfc=colour, mec=ACCENT, markersize=6, label=words)
-    beside = named_rows(ax, [str(name) for name in shown.index])
-    ax.axvline(0, color=MUTED, linewidth=0.8)
+            ax.plot(values, at[rows], "o", mfc=colour, mec=style.ACCENT, markersize=6, label=words)
     if np.isfinite(threshold):
-        ax.axvline(threshold, color=MUTED, linewidth=1, linestyle="--", label="threshold")
-    note = f" (first {MOST} of {len(table)})" if len(table) > MOST else ""
-    ax.xaxis.set_major_locator(MaxNLocator(5))
-    label_x(ax, f"importance less that of the knockoff{note}", beside)
-    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-    plain(ax, "x")
-    ax.tick_params(axis="y", length=0)
+        ax.axvline(threshold, color=style.MUTED, linewidth=1, linestyle="--", label="threshold")
+    _finish(ax, shown, "importance less that of the knockoff", len(table))
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
+def _finish(ax: Axes, shown: pd.DataFrame, words: str, total: int) -> None:
+    ax.axvline(0, color=style.MUTED, linewidth=0.8)
+    style.finish_rows(ax, shown.index, words, f" (first {MOST} of {total})", total)
+    # above the axes, where there are no dots
+    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+
+
 # Importances of predictors.
-# ------------------------------------------------------------------------------------------------
 
 MOST_PREDICTORS = 15
 
@@ -133,30 +101,18 @@ def plot_importance(importance: pd.Series, words: str, ax: Axes | None = None) -
     """Plot the importance of each predictor as a dot, the largest on top.
 
     `importance`: importances by predictor, falling; the first 15 are drawn.  `words`: what they
-    are.  `ax`: by default the axes of a new figure.
+    are.
     """
     shown = importance.head(MOST_PREDICTORS)
-    ax = named_panel(len(shown)) if ax is None else ax
-    at = np.arange(len(shown))[::-1]
-    ax.hlines(at, 0, shown, color=faint(ax), linewidth=2, zorder=1)
-    ax.plot(shown.to_numpy(), at, "o", color=ACCENT, markersize=6)
-    beside = named_rows(ax, [str(name) for name in shown.index])
+    ax = style.named_panel(ax, len(shown))
+    style.stems(ax, shown, np.ones(len(shown), dtype=bool))
+    note = f" (first {MOST_PREDICTORS} of {len(importance)} predictors)"
+    style.finish_rows(ax, shown.index, words, note, len(importance))
     ax.set_xlim(left=min(0.0, 1.1 * shown.min()))
-    note = (
-        f" (first {MOST_PREDICTORS} of {len(importance)} predictors)"
-        if len(importance) > MOST_PREDICTORS
-        else ""
-    )
-    ax.xaxis.set_major_locator(MaxNLocator(5))
-    label_x(ax, f"{words}{note}", beside)
-    plain(ax, "x")
-    ax.tick_params(axis="y", length=0)
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # Shares of pixels in the splits, as images or curves.
-# ------------------------------------------------------------------------------------------------
 
 SIDE = 3.4
 LABEL = "share of splits"
@@ -171,9 +127,10 @@ def plot_pixels(shares: NDArray[np.float64], ax: Axes | NDArray | None = None) -
     """
     C, H, _ = shares.shape
     count = 1 if H == 1 else C
-    panels = _panels(count, H) if ax is None else np.ravel(np.asarray(ax, dtype=object))
-    if len(panels) != count:
-        raise InputError(f"ax holds {len(panels)} axes: {count} are drawn on")
+    size = None if H == 1 else (SIDE * count + 1.0, SIDE + 0.3)
+    panels = style.on_panels(
+        ax, count, f"{count} are drawn on", lambda: style.new_panels(count, size)
+    )
     if H == 1 and C == 1:
         _curve(shares[0, 0], panels[0])
     elif H == 1:
@@ -187,52 +144,51 @@ def plot_pixels(shares: NDArray[np.float64], ax: Axes | NDArray | None = None) -
             image = _image(shares[channel], shares.max(), panel)
             panel.set_xlabel("column")
             if C > 1:
-                panel.set_title(f"channel {channel}", fontsize="medium", color=ink(panel))
+                panel.set_title(f"channel {channel}", fontsize="medium", color=style.ink(panel))
         panels[0].set_ylabel("row")
         _bar(image, panels)
     return panels[0] if count == 1 else panels
 
 
-def _panels(count: int, height: int) -> NDArray:
-    if height == 1:
-        return new_panels(1)
-    size = (SIDE * count + 1.0, SIDE + 0.3)
-    _, panels = plt.subplots(1, count, figsize=size, layout="constrained")
-    return np.atleast_1d(panels)
-
-
 def _curve(share: NDArray[np.float64], ax: Axes) -> None:
-    ax.fill_between(np.arange(len(share)), share, step="mid", color=ACCENT, alpha=0.15, linewidth=0)
-    ax.step(np.arange(len(share)), share, where="mid", color=ACCENT, linewidth=1.2)
+    ax.fill_between(
+        np.arange(len(share)), share, step="mid", color=style.ACCENT, alpha=0.15, linewidth=0
+    )
+    ax.step(np.arange(len(share)), share, where="mid", color=style.ACCENT, linewidth=1.2)
     ax.set_ylim(bottom=0)
     ax.set_xlabel("point of the series")
     ax.set_ylabel(LABEL)
-    plain(ax, "y")
+    style.plain(ax, "y")
 
 
 def _image(shares: NDArray[np.float64], largest: float, ax: Axes) -> AxesImage:
     image = ax.imshow(
-        shares, cmap=HEAT, vmin=0, vmax=largest or 1.0, aspect="equal", interpolation="nearest"
+        shares,
+        cmap=style.HEAT,
+        vmin=0,
+        vmax=largest or 1.0,
+        aspect="equal",
+        interpolation="nearest",
     )
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(6, integer=True))
-    ax.spines[:].set_color(MUTED)
-    ax.tick_params(colors=MUTED, labelcolor=ink(ax))
+    ax.spines[:].set_color(style.MUTED)
+    ax.tick_params(colors=style.MUTED, labelcolor=style.ink(ax))
     return image
 
 
 def _bar(image: AxesImage, panels: NDArray) -> None:
     bar = panels[0].figure.colorbar(image, ax=list(panels))
-    bar.set_label(LABEL, color=ink(bar.ax))
+    bar.set_label(LABEL, color=style.ink(bar.ax))
     bar.outline.set_visible(False)
-    bar.ax.tick_params(color=MUTED, labelcolor=ink(bar.ax))
+    bar.ax.tick_params(color=style.MUTED, labelcolor=style.ink(bar.ax))
 
 
-# ------------------------------------------------------------------------------------------------
 # Coefficients of directions as a heat map.
-# ------------------------------------------------------------------------------------------------
 
-SIGNED = LinearSegmentedColormap.from_list("signed", [CLASSES[5], "#ffffff", CLASSES[0]])
+SIGNED = LinearSegmentedColormap.from_list(
+    "signed", [style.CLASSES[5], "#ffffff", style.CLASSES[0]]
+)
 MOST_DIRECTIONS = 40
 # inches: the names of rows with the bar of colours, and a direction
 NAMES, CELL = 4.4, 0.4
@@ -246,7 +202,6 @@ def plot_projections(coefficients: pd.DataFrame, share: pd.Series, ax: Axes | No
     Only columns that take part in one of the directions are drawn, and of these at most the 40 with
     the largest coefficients; at most 40 directions.  `coefficients`: index: columns of the design;
     columns: ranks of the directions.  `share`: the share of each direction in the impurity removed.
-    `ax`: by default the axes of a new figure.
     """
     note = f" (first {MOST_DIRECTIONS} of {len(share)})" if len(share) > MOST_DIRECTIONS else ""
     coefficients, share = coefficients.iloc[:, :MOST_DIRECTIONS], share.head(MOST_DIRECTIONS)
@@ -254,7 +209,7 @@ def plot_projections(coefficients: pd.DataFrame, share: pd.Series, ax: Axes | No
     kept = size[size > 0].sort_values(ascending=False, kind="stable").head(MOST_DIRECTIONS).index
     coefficients = coefficients.loc[coefficients.index.isin(kept)]
     p, k = coefficients.shape
-    ax = named_panel(p, NAMES + CELL * k) if ax is None else ax
+    ax = style.named_panel(ax, p, NAMES + CELL * k)
     if not p:
         return _without_splits(ax)
     image = ax.imshow(
@@ -262,15 +217,15 @@ def plot_projections(coefficients: pd.DataFrame, share: pd.Series, ax: Axes | No
         cmap=SIGNED, vmin=-1, vmax=1, aspect="auto", origin="lower",
         extent=(0.5, k + 0.5, -0.5, p - 0.5),
     )  # fmt: skip
-    beside = named_rows(ax, [str(name) for name in coefficients.index])
+    beside = style.named_rows(ax, [str(name) for name in coefficients.index])
     ax.set_ylim(-0.5, p - 0.5)
     ranks = np.arange(1, k + 1)
     labels = [f"{rank}\n{100 * part:.2g}" for rank, part in zip(ranks, share, strict=True)]
-    cell = (room_of(ax)[0] - beside - BAR) / k
-    widest = max(text_width(line) for label in labels for line in label.split("\n"))
+    cell = (style.room_of(ax)[0] - beside - BAR) / k
+    widest = max(style.text_width(line) for label in labels for line in label.split("\n"))
     ax.set_xticks(ranks, labels=labels, fontsize=SIZE * min(1.0, 0.9 * cell / widest))
     words = f"direction by importance{note}, and its share of the impurity removed, in %"
-    label_x(ax, words, beside + BAR)
+    style.label_x(ax, words, beside + BAR)
     ax.tick_params(length=0)
     ax.set_xticks(ranks[:-1] + 0.5, minor=True)
     ax.set_yticks(np.arange(p - 1) + 0.5, minor=True)
@@ -278,11 +233,13 @@ def plot_projections(coefficients: pd.DataFrame, share: pd.Series, ax: Axes | No
     ax.tick_params(which="minor", length=0)
     ax.spines[:].set_visible(False)
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.8)
-    label_y(bar.ax, "coefficient (columns scaled to [0,\u00a01])")
+    style.label_y(bar.ax, "coefficient (columns scaled to [0,\u00a01])")
     return ax
 
 
 def _without_splits(ax: Axes) -> Axes:
-    ax.text(0.5, 0.5, "no splits", ha="center", va="center", color=MUTED, transform=ax.transAxes)
+    ax.text(
+        0.5, 0.5, "no splits", ha="center", va="center", color=style.MUTED, transform=ax.transAxes
+    )
     ax.set_axis_off()
     return ax

@@ -12,18 +12,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from odrf.plots.style import (
-    CLASSES,
-    MUTED,
-    VALUES,
-    class_colour,
-    faint,
-    ink,
-    label_x,
-    label_y,
-    new_panels,
-    plain,
-)
+from odrf.plots import style
 from odrf.plots.style import title as set_title
 
 PIXELS = 240
@@ -52,9 +41,8 @@ def plot_regions(
     `classes` (K,).  `on_plane`: from the two predictors, (n,) each, to the probabilities of the
     classes, (n, K); points where they are NaN stay white.  `box`: the limits of the axes.  `names`
     (2,): the predictors.  `dots`: rows to be drawn as dots: columns of the predictors and ``y``.
-    `ax`: by default the axes of a new figure.
     """
-    ax = new_panels(1)[0] if ax is None else ax
+    ax = style.one_panel(ax)
     first, second = (_middles(*ends) for ends in box)
     K = len(classes)
     code = np.full((PIXELS, PIXELS), -1)
@@ -65,19 +53,19 @@ def plot_regions(
         known = ~np.isnan(probabilities[:, 0])
         code[line, known] = probabilities[known].argmax(axis=1)
         certainty[line, known] = (probabilities[known].max(axis=1) - 1 / K) / (1 - 1 / K)
-    pale, full = (np.array([class_colour(k, c) for k in range(K)]) for c in (0.0, 1.0))
+    pale, full = (np.array([style.class_colour(k, c) for k in range(K)]) for c in (0.0, 1.0))
     colours = pale[code] + certainty[..., np.newaxis] * (full - pale)[code]
     colours[code < 0] = 1.0
     ax.imshow(
         colours, origin="lower", extent=(*box[0], *box[1]), aspect="auto", interpolation="nearest"
     )
     if dots is not None:
-        of_row = np.array([CLASSES[k % len(CLASSES)] for k in dots["y"].cat.codes])
+        of_row = np.array([style.CLASSES[k % len(style.CLASSES)] for k in dots["y"].cat.codes])
         ax.scatter(
             dots[names[0]], dots[names[1]], s=9, c=of_row, edgecolors="white", linewidths=0.4
         )
     seen = np.unique(code[code >= 0])
-    if len(seen) <= len(CLASSES):
+    if len(seen) <= len(style.CLASSES):
         patches = [Patch(color=full[k], label=classes[k]) for k in seen]
         ax.legend(
             handles=patches, title="class", frameon=False, loc="upper left", bbox_to_anchor=(1, 1)
@@ -95,21 +83,22 @@ def plot_surface(
     ax: Axes | None = None,
 ) -> Axes:
     """Plot a regression function as filled contours; arguments as in `plot_regions`."""
-    ax = new_panels(1)[0] if ax is None else ax
+    ax = style.one_panel(ax)
     first, second = (np.linspace(*ends, PIXELS) for ends in box)
     across, up = np.meshgrid(first, second)
     height = on_plane(across.ravel(), up.ravel()).reshape(across.shape)
     scale = Normalize(float(height.min()), float(height.max()))
-    filled = ax.contourf(across, up, height, levels=LEVELS, cmap=VALUES, norm=scale)
+    filled = ax.contourf(across, up, height, levels=LEVELS, cmap=style.VALUES, norm=scale)
     if dots is not None:
         ax.scatter(
-            dots[names[0]], dots[names[1]], s=12, c=dots["y"], cmap=VALUES, edgecolors=MUTED,
+            dots[names[0]], dots[names[1]], s=12, c=dots["y"], cmap=style.VALUES,
+            edgecolors=style.MUTED,
             linewidths=0.5, norm=scale,
         )  # fmt: skip
     bar = ax.figure.colorbar(filled, ax=ax)
-    bar.set_label("m(x)", color=ink(ax))
+    bar.set_label("m(x)", color=style.ink(ax))
     bar.outline.set_visible(False)
-    bar.ax.tick_params(color=MUTED, labelcolor=ink(ax))
+    bar.ax.tick_params(color=style.MUTED, labelcolor=style.ink(ax))
     _dress(ax, box, names, title)
     return ax
 
@@ -118,10 +107,10 @@ def plot_images(
     of_class: Mapping[str, NDArray], shape: tuple[int, int], title: str, ax: Axes | None = None
 ) -> Axes:
     """Plot the first images of each class, (m, height · width), in a row."""
-    ax = new_panels(1)[0] if ax is None else ax
+    ax = style.one_panel(ax)
     height, width = shape
     for line, pixels in enumerate(of_class.values()):
-        colour = (*class_colour(line, 0.0), *class_colour(line, 1.0))
+        colour = (*style.class_colour(line, 0.0), *style.class_colour(line, 1.0))
         for at, image in enumerate(pixels[:IMAGES].reshape(-1, height, width)):
             strength = image[..., np.newaxis]
             left, top = at * (width + IMAGE_GAP), line * (height + IMAGE_GAP)
@@ -140,15 +129,15 @@ def plot_images(
 
 def plot_rings(of_class: Mapping[str, NDArray], title: str, ax: Axes | None = None) -> Axes:
     """Plot the first series of zeros and ones of each class, (m, p), as rings."""
-    ax = new_panels(1)[0] if ax is None else ax
+    ax = style.one_panel(ax)
     for line, pixels in enumerate(of_class.values()):
         for at, ring in enumerate(pixels[:IMAGES]):
             angle = np.pi / 2 - 2 * np.pi * np.arange(len(ring)) / len(ring)
             across = at * RING_PITCH + np.cos(angle)
             up = -line * RING_PITCH + np.sin(angle)
             lit = ring > 0
-            ax.plot(across[~lit], up[~lit], ".", color=faint(ax), markersize=2.5)
-            ax.plot(across[lit], up[lit], "o", color=CLASSES[line], markersize=3)
+            ax.plot(across[~lit], up[~lit], ".", color=style.faint(ax), markersize=2.5)
+            ax.plot(across[lit], up[lit], "o", color=style.CLASSES[line], markersize=3)
     _name_lines(ax, [-line * RING_PITCH for line in range(len(of_class))], of_class, title)
     ax.set_aspect("equal")
     return ax
@@ -156,16 +145,16 @@ def plot_rings(of_class: Mapping[str, NDArray], title: str, ax: Axes | None = No
 
 def plot_curves(of_class: Mapping[str, NDArray], title: str, ax: Axes | None = None) -> Axes:
     """Plot the first series of each class, (m, p), and the mean of all its series in black."""
-    ax = new_panels(1)[0] if ax is None else ax
+    ax = style.one_panel(ax)
     places = []
     for line, series in enumerate(of_class.values()):
         at = np.arange(1, series.shape[1] + 1)
         for drawn, curve in enumerate(series[:CURVES]):
             base = -CURVE_PITCH * (line * (CURVES + 1) + drawn)
-            ax.plot(at, base + curve, color=CLASSES[line], linewidth=0.8)
+            ax.plot(at, base + curve, color=style.CLASSES[line], linewidth=0.8)
         base = -CURVE_PITCH * (line * (CURVES + 1) + CURVES) + CURVE_PITCH / 4
         # means are flatter than single series, and so are drawn enlarged
-        ax.plot(at, base + CURVES * series.mean(axis=0), color=ink(ax), linewidth=1.2)
+        ax.plot(at, base + CURVES * series.mean(axis=0), color=style.ink(ax), linewidth=1.2)
         places.append(base + CURVE_PITCH * CURVES / 2)
     _name_lines(ax, places, of_class, f"{title}: examples, and mean × {CURVES} (thick)")
     ax.set_xticks([1, *range(20, at[-1] + 1, 20)])
@@ -185,10 +174,10 @@ def _dress(ax: Axes, box: Box, names: Sequence[str], title: str) -> None:
         axis.set_major_locator(MaxNLocator(TICKS, steps=[1, 2, 5, 10]))
     if np.ptp(box[0]) == np.ptp(box[1]):
         ax.set_aspect("equal")
-    label_x(ax, names[0])
-    label_y(ax, names[1])
+    style.label_x(ax, names[0])
+    style.label_y(ax, names[1])
     set_title(ax, title)
-    plain(ax, "y")
+    style.plain(ax, "y")
     ax.grid(False)
 
 
@@ -198,6 +187,6 @@ def _name_lines(
     """Label the rows of examples by their classes; hide ticks and spines."""
     ax.set_yticks(places, labels=[f"class {name}" for name in of_class])
     ax.set_xticks([])
-    ax.tick_params(length=0, labelcolor=ink(ax))
+    ax.tick_params(length=0, labelcolor=style.ink(ax))
     ax.spines[:].set_visible(False)
     set_title(ax, title)

@@ -5,28 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
-from odrf.plots.style import (
-    CLASSES,
-    HEAT,
-    HEIGHT,
-    WIDTH,
-    PlainNumbers,
-    in_legend,
-    label_x,
-    label_y,
-    legend_as_written,
-    legend_columns,
-    plain,
-    title,
-)
+from odrf.plots import style
 from odrf.text.names import shortened_names
 
-SEEN = LinearSegmentedColormap.from_list("seen", HEAT([0.2, 0.5, 1.0]))
+SEEN = LinearSegmentedColormap.from_list("seen", style.HEAT([0.2, 0.5, 1.0]))
 MARKERS = "os^Dvp*X"
 MOST_CHARACTERS = 24
 # inches: a further column of names
@@ -45,34 +31,32 @@ def plot_row_map(
 
     `table`: columns ``first``, ``second``, and the response.  `response`: its name.  `classes`: the
     classes; None for a numeric response.  `explained` (float, float): the shares that the
-    coordinates explain.  `ax`: by default the axes of a new figure.
+    coordinates explain.
     """
     if ax is None:
-        beside = COLUMN * (legend_columns(len(classes)) - 1) if classes is not None else 0.0
-        ax = plt.subplots(figsize=(WIDTH + beside, HEIGHT), layout="constrained")[1]
+        beside = COLUMN * (style.legend_columns(len(classes)) - 1) if classes is not None else 0.0
+        ax = style.one_panel(None, style.WIDTH + beside)
     size = min(LARGEST, max(SMALLEST, LARGEST * ROWS_OF_LARGE_DOTS / max(len(table), 1)))
     x, y, values = table["first"], table["second"], table[response]
     if classes is None:
         dots = ax.scatter(x, y, c=values, s=size, cmap=SEEN, linewidths=0)
-        bar = ax.figure.colorbar(dots, ax=ax, format=PlainNumbers())
+        bar = ax.figure.colorbar(dots, ax=ax, format=style.PlainNumbers())
         bar.set_label(shortened_names([response], MOST_CHARACTERS)[0], parse_math=False)
         bar.outline.set_visible(False)
     else:
         names = shortened_names([str(label) for label in classes], MOST_CHARACTERS)
         for code, (value, name) in enumerate(zip(classes, names, strict=True)):
             of_class = (values == value).to_numpy()
-            colour = CLASSES[code % len(CLASSES)]
-            marker = MARKERS[code // len(CLASSES) % len(MARKERS)]
+            colour = style.CLASSES[code % len(style.CLASSES)]
+            marker = MARKERS[code // len(style.CLASSES) % len(MARKERS)]
             at = x[of_class], y[of_class]
-            label = in_legend(name)
+            label = style.in_legend(name)
             ax.scatter(*at, s=size, label=label, linewidths=0, color=colour, marker=marker)
-        legend = ax.legend(
-            frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5),
-            ncols=legend_columns(len(names)),
+        style.legend_as_written(
+            ax, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5),
+            ncols=style.legend_columns(len(names)),
         )  # fmt: skip
-        legend_as_written(legend)
-    label_x(ax, f"first coordinate ({explained[0]:.0%} of squared distances)")
-    label_y(ax, f"second coordinate ({explained[1]:.0%})")
-    title(ax, "Rows that share leaves are near")
-    plain(ax, "y")
+    first = f"first coordinate ({explained[0]:.0%} of squared distances)"
+    second = f"second coordinate ({explained[1]:.0%})"
+    style.finish(ax, first, second, "Rows that share leaves are near")
     return ax

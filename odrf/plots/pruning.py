@@ -8,27 +8,12 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
 from numpy.typing import NDArray
 
-from odrf.plots.style import (
-    ACCENT,
-    MUTED,
-    draw_band,
-    draw_errors,
-    ink,
-    label_x,
-    label_y,
-    legend_over,
-    new_panels,
-    plain,
-    shown_ticks,
-    whole_numbers,
-)
+from odrf.plots import style
 from odrf.pruning.growth_stages import DEPTH
 from odrf.text.layouts import quantity
 from odrf.text.splits import number
 
-# ------------------------------------------------------------------------------------------------
 # Error along a pruning path: on held-out rows, or on the training rows.
-# ------------------------------------------------------------------------------------------------
 
 LABELS = 9
 CHOOSING = "smallest α that chooses the tree"
@@ -55,15 +40,14 @@ def plot_error_path(
     `chosen`: the row that is marked.
     `choice`: the rule that chose it, in words.
     `error`: name of the error.
-    `ax`: by default the axes of a new figure.
     `sizes`, `alphas`: what the sizes are, and what the values of α.
     """
-    ax = new_panels(1)[0] if ax is None else ax
+    ax = style.one_panel(ax)
     at = np.log2(table["leaves"].to_numpy(dtype=float))
     leaves = number(float(table["leaves"].iloc[chosen]), 3)
     words = f"{choice}: {quantity(leaves, 'leaf', 'leaves')}"
-    draw_errors(ax, at, table["xerror"], table["xstd"], best, chosen, words)
-    label_y(ax, error)
+    style.draw_errors(ax, at, table["xerror"], table["xstd"], best, chosen, words)
+    style.label_y(ax, error)
     _label_subtrees(ax, table, at, chosen, sizes, alphas)
     return ax
 
@@ -76,14 +60,14 @@ def _label_subtrees(
     leaves = [number(float(size), 3) for size in table["leaves"]]
     even = np.linspace(at.min(), at.max(), LABELS)
     wanted = [0, len(at) - 1, chosen, *(int(np.argmin(np.abs(at - place))) for place in even)]
-    shown = shown_ticks(ax, at, [alphas, leaves], wanted)
+    shown = style.shown_ticks(ax, at, [alphas, leaves], wanted)
     ax.set_xticks(at[shown], labels=[alphas[tick] for tick in shown])
-    label_x(ax, words)
+    style.label_x(ax, words)
     ax.margins(x=0.03)
     top = ax.secondary_xaxis("top")
     top.set_xticks(at[shown], labels=[leaves[tick] for tick in shown])
     top.set_xlabel(sizes, labelpad=7)
-    top.tick_params(colors=MUTED)
+    top.tick_params(colors=style.MUTED)
     top.spines["top"].set_visible(False)
 
 
@@ -94,22 +78,22 @@ def plot_path(
 
     `table`: columns ``alpha``, ``leaves``, ``error``: the subtrees that are optimal for some α.
     `along` (t,): errors of all trees along the growth, with 1, …, t leaves; None to leave them out.
-    `error`: name of the error.  `ax`: by default the axes of a new figure.
+    `error`: name of the error.
     """
-    ax = new_panels(1)[0] if ax is None else ax
+    ax = style.one_panel(ax)
     if along is not None:
         leaves = np.arange(1, len(along) + 1)
-        ax.plot(leaves, along, color=MUTED, linewidth=1, label="every tree along the growth")
+        ax.plot(leaves, along, color=style.MUTED, linewidth=1, label="every tree along the growth")
     ax.plot(
-        table["leaves"], table["error"], "o-", color=ACCENT, markersize=5, linewidth=1.4,
+        table["leaves"], table["error"], "o-", color=style.ACCENT, markersize=5, linewidth=1.4,
         label="optimal for some α",
     )  # fmt: skip
     ax.set_xlabel("leaves")
-    label_y(ax, f"training {error}")
+    style.label_y(ax, f"training {error}")
     ax.set_ylim(bottom=0)
-    whole_numbers(ax)
+    style.whole_numbers(ax)
     ax.legend(frameon=False, loc="upper right")
-    plain(ax, "y")
+    style.plain(ax, "y")
     _alpha_axis(ax, table)
     return ax
 
@@ -118,17 +102,15 @@ def _alpha_axis(ax: Axes, table: pd.DataFrame) -> None:
     """Label some subtrees by their smallest α above the axes."""
     leaves = table["leaves"].to_numpy(dtype=float)
     alphas = [number(float(alpha), 2) for alpha in table["alpha"]]
-    shown = shown_ticks(ax, leaves, [alphas], [0, len(leaves) - 1, *range(len(leaves))])
+    shown = style.shown_ticks(ax, leaves, [alphas], [0, len(leaves) - 1, *range(len(leaves))])
     top = ax.secondary_xaxis("top")
     top.set_xticks(leaves[shown], labels=[alphas[tick] for tick in shown])
     top.set_xlabel(CHOOSING, labelpad=7)
-    top.tick_params(colors=MUTED)
+    top.tick_params(colors=style.MUTED)
     top.spines["top"].set_visible(False)
 
 
-# ------------------------------------------------------------------------------------------------
 # Training and test error along the growth of trees.
-# ------------------------------------------------------------------------------------------------
 
 # Numbers of leaves with more digits take more room on the axis.
 MOST_TICKS, FEW_TICKS, LONG = 9, 5, 2**15
@@ -156,19 +138,22 @@ def plot_growth(
     `size`: the size of the present fit.
     `error`: name of the error.
     `by`: which rows the test error was computed on, in words.
-    `ax`: by default the axes of a new figure.
     """
-    ax = new_panels(1)[0] if ax is None else ax
+    ax = style.one_panel(ax)
     at, test, width = (table[name].to_numpy() for name in (along, "test", "std_error"))
-    ax.plot(at, table["train"], color=MUTED, linewidth=1.2, label="training rows")
-    draw_band(ax, at, test - width, test + width, ACCENT)
-    ax.plot(at, test, color=ACCENT, linewidth=1.6, label=f"{by}, ± 1 standard error")
+    ax.plot(at, table["train"], color=style.MUTED, linewidth=1.2, label="training rows")
+    style.draw_band(ax, at, test - width, test + width, style.ACCENT)
+    ax.plot(at, test, color=style.ACCENT, linewidth=1.6, label=f"{by}, ± 1 standard error")
     ax.plot(
-        at[chosen], test[chosen], "o", mfc="none", mec=ink(ax), markersize=10, mew=1.5,
+        at[chosen], test[chosen], "o", mfc="none", mec=style.ink(ax), markersize=10, mew=1.5,
         label=f"{choice}: {_sized(at[chosen], along)}",
     )  # fmt: skip
     ax.axvline(
-        size, color=MUTED, linestyle=":", linewidth=1.2, label=f"this fit: {_sized(size, along)}"
+        size,
+        color=style.MUTED,
+        linestyle=":",
+        linewidth=1.2,
+        label=f"this fit: {_sized(size, along)}",
     )
     if along == DEPTH:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -178,15 +163,15 @@ def plot_growth(
         ax.xaxis.set_major_locator(LogLocator(2, numticks=ticks))
         ax.xaxis.set_major_formatter(StrMethodFormatter("{x:.0f}"))
         ax.xaxis.set_minor_locator(NullLocator())
-    label_x(ax, f"{along} of a tree at most" if "mean_leaves" in table else along)
-    label_y(ax, error)
+    style.label_x(ax, f"{along} of a tree at most" if "mean_leaves" in table else along)
+    style.label_y(ax, error)
     if along != DEPTH and at[0] == max(at[-1], size):
         ax.set_xlim(at[0] / 2, at[0] * 2)
     else:
         ax.margins(x=0.03)
     # the line at this fit may pass behind
-    legend_over(ax)
-    plain(ax, "y")
+    style.legend_over(ax)
+    style.plain(ax, "y")
     return ax
 
 

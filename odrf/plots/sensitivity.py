@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -14,20 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from odrf.errors import InputError
-from odrf.plots.style import (
-    CLASSES,
-    HEAT,
-    MUTED,
-    faint,
-    in_legend,
-    ink,
-    label_x,
-    label_y,
-    legend_as_written,
-    plain,
-    title,
-)
+from odrf.plots import style
 
 SIDE = 3.2
 LARGEST, SMALLEST = 14.0, 2.0
@@ -35,7 +21,7 @@ ROWS_OF_LARGE_DOTS = 500
 # points that numbers and a bar of colours take up beside a panel
 AROUND = 70.0
 # without the white end of the scale, on which dots would be invisible
-SEEN = LinearSegmentedColormap.from_list("seen", HEAT(np.linspace(0.2, 1.0, 5)))
+SEEN = LinearSegmentedColormap.from_list("seen", style.HEAT(np.linspace(0.2, 1.0, 5)))
 
 
 def plot_sensitivity(
@@ -54,7 +40,11 @@ def plot_sensitivity(
     `classes` (K,): none for a numeric response.  `ax`: one, and one more for each method.  By
     default those of a new figure.
     """
-    panels = _panels(1 + len(kept), ax)
+    count, together = 1 + len(kept), {"sharex": True, "sharey": True}
+    page = (SIDE * count + 1.4, SIDE + 0.3)
+    panels = style.on_panels(
+        ax, count, f"{count} are drawn on", lambda: style.new_panels(count, page, **together)
+    )
     first, second = (places[name].to_numpy(dtype=np.float64) for name in places.columns)
     size = float(np.clip(LARGEST * ROWS_OF_LARGE_DOTS / len(places), SMALLEST, LARGEST))
     # the darkest on top
@@ -63,30 +53,35 @@ def plot_sensitivity(
         first[order], second[order], s=size, c=relative[order], cmap=SEEN, vmin=0.0, linewidths=0
     )
     _bar(dots, panels[0], "probability / mean")
-    title(panels[0], "sensitivity")
+    style.title(panels[0], "sensitivity")
     for panel, (words, rows) in zip(panels[1:], kept.items(), strict=True):
-        panel.scatter(first, second, s=size / 2, c=faint(panel), linewidths=0)
+        panel.scatter(first, second, s=size / 2, c=style.faint(panel), linewidths=0)
         drawn = _kept(panel, first[rows], second[rows], y, rows, classes, size)
-        title(panel, words)
+        style.title(panel, words)
         panel.tick_params(labelleft=False)
     if classes is None:
         _bar(drawn, panels[-1], "response")
-    elif len(classes) <= len(CLASSES):
+    elif len(classes) <= len(style.CLASSES):
         handles = [
-            Line2D([], [], marker="o", linestyle="none", color=CLASSES[k], label=in_legend(label))
+            Line2D(
+                [],
+                [],
+                marker="o",
+                linestyle="none",
+                color=style.CLASSES[k],
+                label=style.in_legend(label),
+            )
             for k, label in enumerate(classes)
         ]
-        legend = panels[-1].legend(
-            handles=handles, title="class", frameon=False, loc="upper left", bbox_to_anchor=(1, 1)
-        )
-        legend_as_written(legend)
+        beside = {"loc": "upper left", "bbox_to_anchor": (1, 1)}
+        style.legend_as_written(panels[-1], handles=handles, title="class", **beside)
     for panel in panels:
-        label_x(panel, str(places.columns[0]), AROUND)
+        style.label_x(panel, str(places.columns[0]), AROUND)
         for axis in (panel.xaxis, panel.yaxis):
             axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
-        plain(panel, "y")
+        style.plain(panel, "y")
         panel.grid(False)
-    label_y(panels[0], str(places.columns[1]))
+    style.label_y(panels[0], str(places.columns[1]))
     return panels
 
 
@@ -102,25 +97,12 @@ def _kept(
     if classes is None:
         ends = {"vmin": y.min(), "vmax": y.max()}
         return panel.scatter(first, second, s=size, c=y[rows], cmap="viridis", linewidths=0, **ends)
-    colours = [CLASSES[int(code) % len(CLASSES)] for code in y[rows]]
+    colours = [style.CLASSES[int(code) % len(style.CLASSES)] for code in y[rows]]
     return panel.scatter(first, second, s=size, c=colours, linewidths=0)
 
 
 def _bar(dots: PathCollection, panel: Axes, label: str) -> None:
     bar = panel.figure.colorbar(dots, ax=panel)
-    bar.set_label(label, color=ink(bar.ax))
+    bar.set_label(label, color=style.ink(bar.ax))
     bar.outline.set_visible(False)
-    bar.ax.tick_params(color=MUTED, labelcolor=ink(bar.ax))
-
-
-def _panels(count: int, ax: NDArray | None) -> NDArray[np.object_]:
-    if ax is None:
-        size = (SIDE * count + 1.4, SIDE + 0.3)
-        _, axes = plt.subplots(
-            1, count, figsize=size, sharex=True, sharey=True, layout="constrained"
-        )
-        return np.ravel(axes)
-    panels = np.ravel(np.asarray(ax, dtype=object))
-    if len(panels) != count:
-        raise InputError(f"ax holds {len(panels)} axes: {count} are drawn on")
-    return panels
+    bar.ax.tick_params(color=style.MUTED, labelcolor=style.ink(bar.ax))

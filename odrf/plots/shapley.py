@@ -11,26 +11,12 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from odrf.design.scaling import as_numbers, is_ranked
-from odrf.plots.style import (
-    ACCENT,
-    CLASSES,
-    MUTED,
-    faint,
-    ink,
-    label_x,
-    label_y,
-    named_panel,
-    named_rows,
-    new_panels,
-    plain,
-)
+from odrf.plots import style
 from odrf.text.layouts import quantity
 from odrf.text.names import shortened
 from odrf.text.splits import number
 
-# ------------------------------------------------------------------------------------------------
 # The Shapley values of all terms: a dot for each row, or their mean size.
-# ------------------------------------------------------------------------------------------------
 
 MOST = 15
 # Dots whose values are in the same of so many bins lie beside each other.
@@ -44,16 +30,13 @@ def plot_shapley_sizes(
 ) -> Axes:
     """Plot the mean absolute Shapley value of each term or pair as a dot, the largest on top.
 
-    `sizes`: by term, falling; the first 15 are drawn.  `measure`: label of the axis.  `ax`: by
-    default the axes of a new figure.  `of`: what they are.
+    `sizes`: by term, falling; the first 15 are drawn.  `measure`: label of the axis.
     """
     shown = sizes.head(MOST)
-    ax = named_panel(len(shown)) if ax is None else ax
-    at = np.arange(len(shown))[::-1]
-    ax.hlines(at, 0, shown, color=faint(ax), linewidth=2, zorder=1)
-    ax.plot(shown.to_numpy(), at, "o", color=ACCENT, markersize=6)
+    ax = style.named_panel(ax, len(shown))
+    style.stems(ax, shown, np.ones(len(shown), dtype=bool))
     ax.set_xlim(left=0)
-    _finish(ax, [str(name) for name in shown.index], measure, len(sizes), of)
+    style.finish_rows(ax, shown.index, measure, f" (first {MOST} of {len(sizes)} {of})", len(sizes))
     return ax
 
 
@@ -65,11 +48,11 @@ def plot_shapley_swarm(
     Dots are coloured by the rank of the value of the term among the rows; those of factors without
     an order, and of empty cells, are grey.  `data`: a column for each term, the largest on average
     first; the first 15 are drawn.  `values` (n, P): what the terms add.  `words`: what is
-    explained.  `ax`: by default the axes of a new figure.
+    explained.
     """
     shown = data.iloc[:, :MOST]
-    ax = named_panel(len(shown.columns), 6.4) if ax is None else ax
-    ax.axvline(0, color=MUTED, linewidth=0.8)
+    ax = style.named_panel(ax, len(shown.columns), 6.4)
+    ax.axvline(0, color=style.MUTED, linewidth=0.8)
     low, high = float(values[:, :MOST].min()), float(values[:, :MOST].max())
     ranked = None
     for i in range(shown.shape[1]):
@@ -77,25 +60,18 @@ def plot_shapley_swarm(
         place = len(shown.columns) - 1 - i + _beside(own, low, high)
         rank = _ranks(column) if is_ranked(column) else np.full(len(own), np.nan)
         grey = np.isnan(rank)
-        ax.scatter(own[grey], place[grey], s=12, c=MUTED, linewidths=0, alpha=0.7)
+        ax.scatter(own[grey], place[grey], s=12, c=style.MUTED, linewidths=0, alpha=0.7)
         dots = ax.scatter(
             own[~grey], place[~grey], s=12, c=rank[~grey], cmap=COLOURS, vmin=0, vmax=1,
             linewidths=0, alpha=0.8,
         )  # fmt: skip
         ranked = ranked if grey.all() else dots
-    _finish(
-        ax,
-        [str(name) for name in shown.columns],
-        f"Shapley value ({words})",
-        data.shape[1],
-        "terms",
-    )
+    total = data.shape[1]
+    note = f" (first {MOST} of {total} terms)"
+    style.finish_rows(ax, shown.columns, f"Shapley value ({words})", note, total)
     if ranked is not None:
-        bar = ax.figure.colorbar(ranked, ax=ax, ticks=[0, 1], fraction=0.04, pad=0.02)
+        bar = style.colour_bar(ax, ranked, "value, by rank", ticks=[0, 1], fraction=0.04, pad=0.02)
         bar.ax.set_yticklabels(["low", "high"])
-        label_y(bar.ax, "value, by rank")
-        bar.outline.set_visible(False)
-        bar.ax.tick_params(color=MUTED, labelcolor=ink(ax))
     return ax
 
 
@@ -121,21 +97,10 @@ def _ranks(column: pd.Series) -> NDArray[np.float64]:
     return np.asarray((ranks - low) / (high - low) if high > low else ranks * 0 + 0.5)
 
 
-def _finish(ax: Axes, names: list[str], measure: str, count: int, of: str) -> None:
-    beside = named_rows(ax, names)
-    ax.xaxis.set_major_locator(MaxNLocator(5))
-    note = f" (first {MOST} of {count} {of})" if count > MOST else ""
-    label_x(ax, f"{measure}{note}", beside)
-    plain(ax, "x")
-    ax.tick_params(axis="y", length=0)
-
-
-# ------------------------------------------------------------------------------------------------
 # The Shapley values of one row, from the mean prediction to its own.
-# ------------------------------------------------------------------------------------------------
 
 MOST_OF_A_ROW = 12
-UP, DOWN = CLASSES[5], ACCENT
+UP, DOWN = style.CLASSES[5], style.ACCENT
 # Characters of a value, and of a term with its value.
 MOST_OF_VALUE, MOST_CHARACTERS = 12, 25
 
@@ -145,7 +110,7 @@ def plot_shapley_row(table: pd.DataFrame, base: float, words: str, ax: Axes | No
 
     `table`: index: terms, the largest value first; the first 12 are drawn, the others as one bar.
     Columns ``data``, ``value`` and ``std_error``.  `base`: the mean prediction of the background
-    rows.  `words`: what is explained.  `ax`: by default the axes of a new figure.
+    rows.  `words`: what is explained.
     """
     names = [_named(term, row["data"]) for term, row in table.iterrows()]
     values, errors = table["value"].to_numpy(), table["std_error"].to_numpy()
@@ -156,38 +121,32 @@ def plot_shapley_row(table: pd.DataFrame, base: float, words: str, ax: Axes | No
         errors = np.append(
             errors[: MOST_OF_A_ROW - 1], np.sqrt((errors[MOST_OF_A_ROW - 1 :] ** 2).sum())
         )
-    ax = named_panel(len(names)) if ax is None else ax
+    ax = style.named_panel(ax, len(names))
     at = np.arange(len(names))[::-1]
     ends = base + np.cumsum(values)
     starts = ends - values
     ax.barh(at, values, left=starts, color=np.where(values < 0, DOWN, UP), height=0.62)
-    ax.vlines(ends[:-1], at[:-1] - 1, at[:-1], color=MUTED, linewidth=0.8)
+    ax.vlines(ends[:-1], at[:-1] - 1, at[:-1], color=style.MUTED, linewidth=0.8)
     if (errors > 0).any():
-        ax.errorbar(ends, at, xerr=errors, fmt="none", ecolor=MUTED, capsize=2, linewidth=1)
-    ax.axvline(base, color=MUTED, linestyle="--", linewidth=1)
-    beside = named_rows(ax, names)
-    ax.xaxis.set_major_locator(MaxNLocator(5))
+        ax.errorbar(ends, at, xerr=errors, fmt="none", ecolor=style.MUTED, capsize=2, linewidth=1)
+    ax.axvline(base, color=style.MUTED, linestyle="--", linewidth=1)
     ax.use_sticky_edges = False
     ax.margins(x=0.06)
-    told = f"{words}: from the mean of the background, {number(base)}, to {number(ends[-1])}"
-    label_x(ax, told, beside)
-    plain(ax, "x")
-    ax.tick_params(axis="y", length=0)
+    ends_in_words = f"from the mean of the background, {number(base)}, to {number(ends[-1])}"
+    style.finish_rows(ax, names, f"{words}: {ends_in_words}")
     return ax
 
 
 def _named(term: Any, value: Any) -> str:
     """Return a term with its value."""
-    told = "empty"
+    words = "empty"
     if not pd.isna(value):
-        told = number(float(value)) if isinstance(value, float | np.floating) else str(value)
-    told = shortened(told, MOST_OF_VALUE)
-    return f"{shortened(str(term), MOST_CHARACTERS - len(told))} = {told}"
+        words = number(float(value)) if isinstance(value, float | np.floating) else str(value)
+    words = shortened(words, MOST_OF_VALUE)
+    return f"{shortened(str(term), MOST_CHARACTERS - len(words))} = {words}"
 
 
-# ------------------------------------------------------------------------------------------------
 # The Shapley values of one term against its values.
-# ------------------------------------------------------------------------------------------------
 
 MOST_LEVELS = 20
 EMPTY = "empty"
@@ -202,40 +161,43 @@ def plot_shapley_term(
 
     Levels of a factor are rows of the plot, the 20 most frequent ones.  `column`: the values of the
     term; its name is the term.  `values` (n,): what the term adds.  `words`: what is explained.
-    `ax`: by default the axes of a new figure.
     """
-    told = f"Shapley value ({words})"
+    words = f"Shapley value ({words})"
     if is_ranked(column) and not isinstance(column.dtype, pd.CategoricalDtype):
-        return _numbers(column, values, told, ax)
-    return _levels(column, values, told, ax)
+        return _numbers(column, values, words, ax)
+    return _levels(column, values, words, ax)
 
 
-def _numbers(column: pd.Series, values: NDArray[np.float64], told: str, ax: Axes | None) -> Axes:
-    ax = new_panels(1)[0] if ax is None else ax
+def _numbers(column: pd.Series, values: NDArray[np.float64], words: str, ax: Axes | None) -> Axes:
+    ax = style.one_panel(ax)
     at = as_numbers(column)
     known = ~np.isnan(at)
-    ax.axhline(0, color=MUTED, linewidth=0.8)
+    ax.axhline(0, color=style.MUTED, linewidth=0.8)
     shown = column if column.dtype.kind in "mM" else pd.Series(at)
     ax.plot(
-        shown.to_numpy()[known], values[known], "o", color=ACCENT, markersize=4, alpha=0.6, mew=0
+        shown.to_numpy()[known],
+        values[known],
+        "o",
+        color=style.ACCENT,
+        markersize=4,
+        alpha=0.6,
+        mew=0,
     )
     if not known.all():
         ends = ax.get_xlim()
         left = ends[0] - 0.04 * (ends[1] - ends[0])
         ax.plot(
-            np.full((~known).sum(), left), values[~known], "o", mfc="none", mec=MUTED,
+            np.full((~known).sum(), left), values[~known], "o", mfc="none", mec=style.MUTED,
             markersize=4, label=EMPTY,
         )  # fmt: skip
         ax.legend(frameon=False)
     if column.dtype.kind not in "mM":
         ax.xaxis.set_major_locator(MaxNLocator(5))
-    label_x(ax, str(column.name))
-    label_y(ax, told)
-    plain(ax, "y")
+    style.finish(ax, str(column.name), words)
     return ax
 
 
-def _levels(column: pd.Series, values: NDArray[np.float64], told: str, ax: Axes | None) -> Axes:
+def _levels(column: pd.Series, values: NDArray[np.float64], words: str, ax: Axes | None) -> Axes:
     labels = column.astype(object).where(column.notna(), "").astype(str)
     empty = EMPTY if EMPTY not in set(labels) else f"({EMPTY})"
     labels = labels.where(column.notna(), empty)
@@ -244,17 +206,13 @@ def _levels(column: pd.Series, values: NDArray[np.float64], told: str, ax: Axes 
     if is_ranked(column):
         order = [str(level) for level in column.cat.categories]
         levels.sort(key=lambda level: order.index(level) if level in order else len(order))
-    ax = named_panel(len(levels)) if ax is None else ax
-    ax.axvline(0, color=MUTED, linewidth=0.8)
+    ax = style.named_panel(ax, len(levels))
+    ax.axvline(0, color=style.MUTED, linewidth=0.8)
     for i, level in enumerate(levels):
         own = values[(labels == level).to_numpy()]
         # in a regular pattern, so that the picture is always the same
         place = len(levels) - 1 - i + SPREAD * np.sin(2.4 * np.arange(len(own)))
-        ax.plot(own, place, "o", color=ACCENT, markersize=4, alpha=0.6, mew=0)
-    beside = named_rows(ax, levels)
-    ax.xaxis.set_major_locator(MaxNLocator(5))
-    note = f" (the {MOST_LEVELS} most frequent levels)" if len(counts) > MOST_LEVELS else ""
-    label_x(ax, f"{told}, by {column.name}{note}", beside)
-    plain(ax, "x")
-    ax.tick_params(axis="y", length=0)
+        ax.plot(own, place, "o", color=style.ACCENT, markersize=4, alpha=0.6, mew=0)
+    note = f" (the {MOST_LEVELS} most frequent levels)"
+    style.finish_rows(ax, levels, f"{words}, by {column.name}", note, len(counts))
     return ax

@@ -1,9 +1,12 @@
-"""The style of all plots: colours, axes, labels, panels."""
+"""The style of all plots: colours, axes, labels, panels.
+
+Functions that draw take `ax`, the axes; None: those of a new figure.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -12,6 +15,7 @@ import numpy as np
 import pandas as pd
 from matplotlib import rcParams
 from matplotlib.axes import Axes
+from matplotlib.colorbar import Colorbar
 from matplotlib.colors import LinearSegmentedColormap, to_rgb, to_rgba
 from matplotlib.font_manager import FontProperties
 from matplotlib.legend import Legend
@@ -28,10 +32,6 @@ from numpy.typing import ArrayLike, NDArray
 from odrf.checks import checked_choice
 from odrf.errors import InputError
 from odrf.text.names import in_one_line, shortened, shortened_names
-
-# ------------------------------------------------------------------------------------------------
-# The style of all plots: colours, axes, figures.
-# ------------------------------------------------------------------------------------------------
 
 # inches
 WIDTH, HEIGHT, ROW, AROUND = 5.6, 4.2, 0.19, 0.9
@@ -137,16 +137,30 @@ class PlainNumbers(Formatter):
         return self.fix_minus(f"{x:.{self._decimals}f}")
 
 
-def new_panels(count: int) -> NDArray:
-    """Return the axes (count,) of a new figure with `count` panels side by side."""
-    _, panels = plt.subplots(1, count, figsize=(WIDTH * count, HEIGHT), layout="constrained")
-    return np.atleast_1d(panels)
+def new_panels(count: int, size: tuple[float, float] | None = None, **how: Any) -> NDArray:
+    """Return the axes (count,) of a new figure with `count` panels side by side, in inches."""
+    size = size or (WIDTH * count, HEIGHT)
+    return np.atleast_1d(plt.subplots(1, count, figsize=size, layout="constrained", **how)[1])
 
 
-def named_panel(rows: int, width: float = WIDTH) -> Axes:
-    """Return the axes of a new figure, `width` inches wide and high enough for rows with names."""
-    size = (width, max(HEIGHT, ROW * rows + AROUND))
-    return plt.subplots(figsize=size, layout="constrained")[1]
+def on_panels(
+    ax: Axes | NDArray | None, count: int, why: str, new: Callable[[], NDArray]
+) -> NDArray[np.object_]:
+    """Return `count` axes: the given ones, or `new` ones; `why` so many, in words."""
+    panels = np.ravel(np.asarray(new() if ax is None else ax, dtype=object))
+    if len(panels) != count:
+        raise InputError(f"ax holds {len(panels)} axes: {why}")
+    return panels
+
+
+def one_panel(ax: Axes | None, width: float = WIDTH) -> Axes:
+    """Return the axes, or those of a new figure of this width in inches."""
+    return new_panels(1, (width, HEIGHT))[0] if ax is None else ax
+
+
+def named_panel(ax: Axes | None, rows: int, width: float = WIDTH) -> Axes:
+    """Return the axes, or those of a new figure that is high enough for rows with names."""
+    return new_panels(1, (width, max(HEIGHT, ROW * rows + AROUND)))[0] if ax is None else ax
 
 
 def legend_columns(names: int) -> int:
@@ -156,11 +170,10 @@ def legend_columns(names: int) -> int:
 
 def legend_over(ax: Axes, heading: str | None = None) -> Legend:
     """Name what is drawn on a plate of the background's colour, which keeps lines off the names."""
-    legend = ax.legend(
-        title=heading, facecolor=ax.get_facecolor(), edgecolor="none", framealpha=0.85,
-        fontsize="small" if heading else None,
+    return legend_as_written(
+        ax, title=heading, facecolor=ax.get_facecolor(), edgecolor="none", framealpha=0.85,
+        fontsize="small" if heading else None, frameon=None,
     )  # fmt: skip
-    return legend_as_written(legend)
 
 
 def in_legend(name: object) -> str:
@@ -172,8 +185,9 @@ def in_legend(name: object) -> str:
     return f" {words}" if words.startswith("_") else words
 
 
-def legend_as_written(legend: Legend) -> Legend:
-    """Show the texts of a legend as they are, and not as formulas."""
+def legend_as_written(ax: Axes, **how: Any) -> Legend:
+    """Draw a legend without a frame, whose texts are shown as they are, and not as formulas."""
+    legend = ax.legend(**({"frameon": False} | how))
     for text in (*legend.get_texts(), legend.get_title()):
         text.set_parse_math(False)
     return legend
@@ -203,14 +217,37 @@ def plain(ax: Axes, grid: Literal["x", "y"]) -> None:
     ax.set_axisbelow(True)
 
 
+def finish(ax: Axes, x: str, y: str, heading: str = "") -> None:
+    """Label both axes and the plot, on several lines if need be; make it `plain`."""
+    label_x(ax, x)
+    label_y(ax, y)
+    if heading:
+        title(ax, heading)
+    plain(ax, "y")
+
+
+def unit_square(ax: Axes, diagonal: bool = True) -> None:
+    """Let both axes go from 0 to 1, with a dashed line where they are equal."""
+    if diagonal:
+        ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle="--", zorder=1)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+
+
+def colour_bar(ax: Axes, drawn: Any, words: str, **how: Any) -> Colorbar:
+    """Draw a bar beside axes that says what the colours of what was drawn mean."""
+    bar = ax.figure.colorbar(drawn, ax=ax, **how)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(color=MUTED, labelcolor=ink(ax))
+    label_y(bar.ax, words)
+    return bar
+
+
 def whole_numbers(ax: Axes) -> None:
     """Mark whole numbers only on the horizontal axis, which counts something."""
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
-# ------------------------------------------------------------------------------------------------
 # Labels that fit: broken into lines, shortened, or left out where they would overlap.
-# ------------------------------------------------------------------------------------------------
 
 # points: the size of labels, what ticks and their numbers take up, and what keeps texts apart
 SIZE = 10.0
@@ -301,6 +338,41 @@ def named_rows(
     return max((text_width(label, size, family=family) for label in labels), default=0.0) + GAP
 
 
+def finish_rows(
+    ax: Axes,
+    names: Iterable[object],
+    words: str,
+    note: str = "",
+    total: int = 0,
+    most: int = MOST_CHARACTERS,
+    family: str = "",
+    few_ticks: bool = True,
+) -> None:
+    """Name the rows of a plot, and the horizontal axis with a note if not all rows are drawn.
+
+    `total`: number of rows of the table; those above the number of names are in the `note`.
+    """
+    rows = [str(name) for name in names]
+    beside = named_rows(ax, rows, most, family)
+    if few_ticks:
+        ax.xaxis.set_major_locator(MaxNLocator(5))
+    label_x(ax, f"{words}{note if total > len(rows) else ''}", beside)
+    plain(ax, "x")
+    ax.tick_params(axis="y", length=0)
+
+
+def stems(ax: Axes, values: pd.Series, filled: NDArray[np.bool_] | None = None) -> NDArray:
+    """Draw a line from 0 to a dot for each value, the first on top; return their heights.
+
+    `filled`: which dots are filled, and not white; None: the dots are left out.
+    """
+    at = np.arange(len(values))[::-1]
+    ax.hlines(at, 0, values, color=faint(ax), linewidth=2, zorder=1)
+    if filled is not None:
+        ax.plot(values[filled], at[filled], "o", color=ACCENT, markersize=6)
+    return at
+
+
 def named_columns(ax: Axes, at: NDArray, names: Sequence[str]) -> None:
     """Label places on the horizontal axis: aslant if names are long, upright if there are many."""
     step = (room_of(ax)[0] - 2 * AROUND_TEXT) / max(len(names), 1)
@@ -356,9 +428,7 @@ def _broken(words: str, room: float) -> str:
     return "\n".join(lines)
 
 
-# ------------------------------------------------------------------------------------------------
 # Bands around curves.
-# ------------------------------------------------------------------------------------------------
 
 
 def draw_band(
@@ -374,9 +444,7 @@ def draw_band(
         ax.fill_between(at, low, high, color=colour, alpha=alpha, linewidth=0)
 
 
-# ------------------------------------------------------------------------------------------------
 # Held-out errors of nested models with standard errors; the chosen model is marked.
-# ------------------------------------------------------------------------------------------------
 
 # Up to this many points have error bars; more have a band.
 MOST_BARS = 40
@@ -415,32 +483,25 @@ def draw_errors(
     plain(ax, "y")
 
 
-# ------------------------------------------------------------------------------------------------
 # Estimates of several models with their standard errors.
-# ------------------------------------------------------------------------------------------------
 
 
 def plot_means(table: pd.DataFrame, score: str, ax: Axes | None = None) -> Axes:
     """Plot the estimate of each model as a dot, ± 1 standard error.
 
     `table`: columns ``estimate`` and ``std_error``; index: the models, the first drawn on top.
-    `score`: label of the axis.  `ax`: by default the axes of a new figure.
+    `score`: label of the axis.
     """
-    ax = named_panel(len(table)) if ax is None else ax
+    ax = named_panel(ax, len(table))
     at = np.arange(len(table))[::-1]
     estimate, std_error = table["estimate"].to_numpy(), table["std_error"].to_numpy()
     ax.errorbar(estimate, at, xerr=std_error, fmt="none", color=MUTED, capsize=3, linewidth=1.4)
     ax.plot(estimate, at, "o", color=ACCENT, markersize=7)
-    ax.xaxis.set_major_locator(MaxNLocator(5))
-    label_x(ax, score, named_rows(ax, [str(name) for name in table.index]))
-    plain(ax, "x")
-    ax.tick_params(axis="y", length=0)
+    finish_rows(ax, table.index, score)
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # One plot of a fit by its name, or all of them side by side.
-# ------------------------------------------------------------------------------------------------
 
 
 def draw_panels(
@@ -451,15 +512,11 @@ def draw_panels(
     """Draw the plot named `kind`, or all plots for None, and return the axes.
 
     If a plot cannot be drawn, no new figure stays open.  `drawings`: for each name, a function that
-    draws on the axes it is called with.  `ax`: one for each plot; None for a new figure.  Raises
-    `InputError` if `kind` is not a name of `drawings`, or `ax` holds another number of axes.
+    draws on axes.  `ax`: one for each plot.
     """
     kinds = list(drawings) if kind is None else [checked_choice("kind", kind, drawings)]
-    panels = new_panels(len(kinds)) if ax is None else np.ravel(np.asarray(ax, dtype=object))
-    if len(panels) != len(kinds):
-        raise InputError(
-            f"ax holds {len(panels)} axes: kind=None draws on two, a kind by its name on one"
-        )
+    why = "kind=None draws on two, a kind by its name on one"
+    panels = on_panels(ax, len(kinds), why, lambda: new_panels(len(kinds)))
     try:
         for name, panel in zip(kinds, panels, strict=True):
             drawings[name](panel)

@@ -16,32 +16,14 @@ from odrf.design import Design
 from odrf.engine.survival.curve_numbers import incidence_steps
 from odrf.engine.survival.curves import LeafCurves
 from odrf.engine.trees.forest import Forest
-from odrf.plots.style import (
-    ACCENT,
-    CLASSES,
-    MUTED,
-    PlainNumbers,
-    draw_band,
-    in_legend,
-    ink,
-    label_x,
-    label_y,
-    legend_over,
-    line_of,
-    new_panels,
-    plain,
-    title,
-    value_colour,
-)
+from odrf.plots import style
 from odrf.plots.tree import FONT_SIZE, Box, box_of, hidden_leaves, plot_tree
 from odrf.statistics.survival.scores import RiskGroup
 from odrf.text.layouts import quantity
 from odrf.text.names import shortened, shortened_names
 from odrf.text.splits import number
 
-# ------------------------------------------------------------------------------------------------
 # Plot of a tree for times to an event, with the curve of each leaf in it.
-# ------------------------------------------------------------------------------------------------
 
 # points
 PANEL = (104.0, 72.0)
@@ -106,26 +88,26 @@ class CurvesInLeaves:
     def _colour(self, node: int) -> tuple[float, float, float]:
         logs = np.log(self.relative[self.relative > 0])
         if self.relative[node] <= 0 or np.ptp(logs) == 0:
-            return value_colour(0.0 if self.relative[node] <= 0 else 0.5)
-        return value_colour(float((np.log(self.relative[node]) - logs.min()) / np.ptp(logs)))
+            return style.value_colour(0.0 if self.relative[node] <= 0 else 0.5)
+        return style.value_colour(float((np.log(self.relative[node]) - logs.min()) / np.ptp(logs)))
 
     def draw(self, panel: Axes, node: int, scale: float) -> None:
         """Draw the curve of a node, and that of the root behind it."""
         last = float(self.event_times[-1]) or 1.0  # where all events are at 0
-        for which, colour, width in ((0, MUTED, 0.7), (node, ACCENT, 1.4)):
+        for which, colour, width in ((0, style.MUTED, 0.7), (node, style.ACCENT, 1.4)):
             panel.step(*self._steps(which), where="post", color=colour, linewidth=width * scale)
         panel.set(xlim=(0.0, last), ylim=(0.0, 1.03))
         panel.set_xticks([0.0, last], ["0", number(last, self.digits)])
         panel.set_yticks([0.0, 0.5, 1.0], ["0", "", "1"])
         panel.tick_params(
             labelsize=TICK_SIZE * scale, length=2 * scale, width=0.6 * scale, pad=1.5 * scale,
-            colors=MUTED, labelcolor=MUTED,
+            colors=style.MUTED, labelcolor=style.MUTED,
         )  # fmt: skip
         first, end = panel.get_xticklabels()
         first.set_horizontalalignment("left")
         end.set_horizontalalignment("right")
         for spine in panel.spines.values():
-            spine.set(linewidth=0.6 * scale, color=MUTED)
+            spine.set(linewidth=0.6 * scale, color=style.MUTED)
 
     def _steps(self, node: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return times and values of a node's curve, from 0 to the last event time."""
@@ -159,9 +141,7 @@ def plot_survival_tree(
     )  # fmt: skip
 
 
-# ------------------------------------------------------------------------------------------------
 # Numbers of rows at risk below the axis of time.
-# ------------------------------------------------------------------------------------------------
 
 # points: from the axis to the heading, whose space the label of the axis leaves, and between lines
 HEADING, LINE = 38.0, 12.0
@@ -177,8 +157,8 @@ def time_axis(ax: Axes, until: float) -> NDArray[np.float64]:
     ax.set_xlim(0, until)
     locator = MaxNLocator(STEPS)
     ax.xaxis.set_major_locator(locator)
-    ax.xaxis.set_major_formatter(PlainNumbers())
-    label_x(ax, "time")
+    ax.xaxis.set_major_formatter(style.PlainNumbers())
+    style.label_x(ax, "time")
     ticks = np.asarray(locator.tick_values(0.0, until), dtype=np.float64)
     return ticks[(ticks >= 0) & (ticks <= until)]
 
@@ -201,7 +181,13 @@ def draw_numbers_at_risk(
         "fontsize": SIZE,
     }
     ax.annotate(
-        "at risk", (0.0, 0.0), xytext=(0, -HEADING), ha="left", va="top", color=ink(ax), **place
+        "at risk",
+        (0.0, 0.0),
+        xytext=(0, -HEADING),
+        ha="left",
+        va="top",
+        color=style.ink(ax),
+        **place,
     )
     lines = zip(counts, colours, names, strict=True)
     for line, (of_group, colour, name) in enumerate(lines, start=1):
@@ -217,9 +203,7 @@ def draw_numbers_at_risk(
             )  # fmt: skip
 
 
-# ------------------------------------------------------------------------------------------------
 # Predicted survival curves, or incidences of a cause, with their intervals and bands.
-# ------------------------------------------------------------------------------------------------
 
 # Bands of more curves hide each other: then there are lines alone.
 MOST_BANDS = 4
@@ -237,36 +221,34 @@ def plot_survival_bands(
     """Plot survival curves, or incidences, as steps.
 
     `times` (G,): ascending.  `curves` (G,): by label of the row: estimate, ends of the intervals,
-    ends of the band.  `ax`: by default the axes of a new figure.  `cause`: the cause of incidences;
+    ends of the band.  `cause`: the cause of incidences;
     by default the curves are of survival.
     """
-    ax = new_panels(1)[0] if ax is None else ax
+    ax = style.one_panel(ax)
     names = shortened_names(list(curves), MOST_CHARACTERS)
     last = float(times[-1]) * BEYOND
     at = np.array([0.0, *times, last])
     begin = 1.0 if cause is None else 0.0
     for k, (name, values) in enumerate(zip(names, curves.values(), strict=True)):
-        colour, dash = line_of(k)
+        colour, dash = style.line_of(k)
         estimate, *ends = (np.array([begin, *value, value[-1]]) for value in values)
         if len(curves) <= MOST_BANDS:
             for low, high, alpha in ((ends[2], ends[3], 0.13), (ends[0], ends[1], 0.22)):
                 ax.fill_between(at, low, high, step="post", color=colour, alpha=alpha, linewidth=0)
         ax.plot(
             at, estimate, drawstyle="steps-post", color=colour, linestyle=dash, linewidth=1.8,
-            label=in_legend(name),
+            label=style.in_legend(name),
         )  # fmt: skip
     time_axis(ax, last)
     ax.set_ylim(0, 1.02)
     of = "" if cause is None else shortened_names([cause], MOST_CHARACTERS)[0]
-    label_y(ax, "predicted survival" if cause is None else f"predicted incidence of {of}")
-    legend_over(ax, "row")
-    plain(ax, "y")
+    style.label_y(ax, "predicted survival" if cause is None else f"predicted incidence of {of}")
+    style.legend_over(ax, "row")
+    style.plain(ax, "y")
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # Observed against predicted probabilities of an event by a time.
-# ------------------------------------------------------------------------------------------------
 
 
 def plot_survival_calibration(
@@ -275,24 +257,18 @@ def plot_survival_calibration(
     """Plot the observed probability of each group of rows, with its limits.
 
     `table`: columns ``predicted``, ``observed``, ``conf_low``, ``conf_high``.  `estimate`: how it
-    was estimated, in words.  `ax`: by default the axes of a new figure.
+    was estimated, in words.
     """
-    ax = new_panels(1)[0] if ax is None else ax
-    ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle="--", zorder=1)
-    ax.vlines(table["predicted"], table["conf_low"], table["conf_high"], color=ACCENT)
-    ax.plot(table["predicted"], table["observed"], "o", color=ACCENT, markersize=5)
-    ax.set_xlim(-0.02, 1.02)
-    ax.set_ylim(-0.02, 1.02)
-    label_x(ax, "mean predicted probability")
-    label_y(ax, f"observed ({estimate})")
-    title(ax, f"Event by time {number(time)}")
-    plain(ax, "y")
+    ax = style.one_panel(ax)
+    style.unit_square(ax)
+    ax.vlines(table["predicted"], table["conf_low"], table["conf_high"], color=style.ACCENT)
+    ax.plot(table["predicted"], table["observed"], "o", color=style.ACCENT, markersize=5)
+    heading = f"Event by time {number(time)}"
+    style.finish(ax, "mean predicted probability", f"observed ({estimate})", heading)
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # Predicted curves of groups of rows beside those observed.
-# ------------------------------------------------------------------------------------------------
 
 LOWEST, HIGHEST = "lowest", "highest"
 
@@ -310,11 +286,11 @@ def plot_risk_groups(
     `groups`: from the lowest risk to the highest.  `curves` (n, m): the predicted survival of all
     rows at the times, or the incidence of the cause.  `times` (m,): the first is 0, or if rows
     enter late the time since when they are evaluated; the plot ends with the last one.  `source`:
-    which rows they are, in words.  `ax`: by default the axes of a new figure.  `cause`: the cause
+    which rows they are, in words.  `cause`: the cause
     that is evaluated; by default all.
     """
-    ax = new_panels(1)[0] if ax is None else ax
-    colours = [CLASSES[g % len(CLASSES)] for g in range(len(groups))]
+    ax = style.one_panel(ax)
+    colours = [style.CLASSES[g % len(style.CLASSES)] for g in range(len(groups))]
     names = _names(len(groups))
     for name, group, colour in zip(names, groups, colours, strict=True):
         at = np.insert(group.observed.times, 0, 0.0)
@@ -331,11 +307,11 @@ def plot_risk_groups(
     draw_numbers_at_risk(ax, ticks, [group.at_risk(ticks) for group in groups], colours, names)
     ax.set_ylim(0, 1.02)
     since = f", given no event by {number(float(times[0]))}" if times[0] > 0 else ""
-    label_y(ax, f"survival{since}" if cause is None else f"incidence of {cause}{since}")
+    style.label_y(ax, f"survival{since}" if cause is None else f"incidence of {cause}{since}")
     estimate = "Kaplan–Meier" if cause is None else "Aalen–Johansen"
-    title(ax, f"Predicted ({source}); thin: {estimate}, 95% limits")
-    legend_over(ax, "risk")
-    plain(ax, "y")
+    style.title(ax, f"Predicted ({source}); thin: {estimate}, 95% limits")
+    style.legend_over(ax, "risk")
+    style.plain(ax, "y")
     return ax
 
 
@@ -345,9 +321,7 @@ def _names(count: int) -> list[str]:
     return [LOWEST, *(str(g) for g in range(2, count)), HIGHEST]
 
 
-# ------------------------------------------------------------------------------------------------
 # Predicted curves of rows: survival, or the incidence of a cause.
-# ------------------------------------------------------------------------------------------------
 
 # More curves have no names, and even more are not drawn.
 NAMED, MOST = 8, 100
@@ -362,55 +336,56 @@ def plot_predicted_curves(
     """Plot the predicted curve of each row, numbers of training rows at risk below.
 
     `curves`: a row for each curve, with the times, ascending, as columns.  `at_risk`: returns the
-    weight of the training rows at risk at times (k,).  `ax`: by default the axes of a new figure.
+    weight of the training rows at risk at times (k,).
     `cause`: the cause whose incidences they are; by default they are of survival.
     """
-    ax = new_panels(1)[0] if ax is None else ax
+    ax = style.one_panel(ax)
     shown, first = curves.head(MOST), 1.0 if cause is None else 0.0
     named = 0 < len(shown) <= NAMED
     names = shortened_names([str(label) for label in shown.index], MOST_CHARACTERS)
     times = [0.0, *shown.columns]
-    faint: dict[str, Any] = {"color": ACCENT, "linewidth": 0.8, "alpha": 0.3}
+    pale: dict[str, Any] = {"color": style.ACCENT, "linewidth": 0.8, "alpha": 0.3}
     for k, (name, row) in enumerate(zip(names, shown.to_numpy(), strict=True)):
-        bold = {"color": CLASSES[k % len(CLASSES)], "label": in_legend(name), "linewidth": 1.6}
-        style = bold if named else faint
-        ax.plot(times, [first, *row], drawstyle="steps-post", **style)
+        bold = {
+            "color": style.CLASSES[k % len(style.CLASSES)],
+            "label": style.in_legend(name),
+            "linewidth": 1.6,
+        }
+        look = bold if named else pale
+        ax.plot(times, [first, *row], drawstyle="steps-post", **look)
     ticks = time_axis(ax, float(times[-1]))
-    draw_numbers_at_risk(ax, ticks, [at_risk(ticks)], [ink(ax)])
+    draw_numbers_at_risk(ax, ticks, [at_risk(ticks)], [style.ink(ax)])
     ax.set_ylim(0, 1.02)
-    label_y(ax, "predicted survival" if cause is None else f"predicted incidence of {cause}")
+    style.label_y(ax, "predicted survival" if cause is None else f"predicted incidence of {cause}")
     if named:
-        legend_over(ax, "row")
+        style.legend_over(ax, "row")
     else:
         of = f" (first {MOST} of {len(curves)})" if len(curves) > MOST else ""
-        ax.set_title(f"{quantity(len(shown), 'row')}{of}", fontsize="medium", color=ink(ax))
-    plain(ax, "y")
+        ax.set_title(f"{quantity(len(shown), 'row')}{of}", fontsize="medium", color=style.ink(ax))
+    style.plain(ax, "y")
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # ROC curves at a time, and the area under them along time.
-# ------------------------------------------------------------------------------------------------
 
 
 def plot_roc_at(curve: pd.DataFrame, time: float, words: str, ax: Axes | None = None) -> Axes:
     """Plot sensitivity against 1 - specificity.
 
     `curve`: columns ``sensitivity`` and ``specificity``, both from the highest threshold on.
-    `words`: the area in words, for the legend.  `ax`: by default the axes of a new figure.
+    `words`: the area in words, for the legend.
     """
-    ax = new_panels(1)[0] if ax is None else ax
-    ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle="--", zorder=1)
+    ax = style.one_panel(ax)
+    style.unit_square(ax)
     ax.plot(
-        1 - curve["specificity"], curve["sensitivity"], color=ACCENT, linewidth=1.6, label=words
+        1 - curve["specificity"],
+        curve["sensitivity"],
+        color=style.ACCENT,
+        linewidth=1.6,
+        label=words,
     )
-    ax.set_xlim(-0.02, 1.02)
-    ax.set_ylim(-0.02, 1.02)
-    label_x(ax, "1 - specificity")
-    label_y(ax, "sensitivity")
-    title(ax, f"Event by time {number(time)}")
+    style.finish(ax, "1 - specificity", "sensitivity", f"Event by time {number(time)}")
     ax.legend(frameon=False, loc="lower right")
-    plain(ax, "y")
     return ax
 
 
@@ -418,17 +393,15 @@ def plot_areas_along_time(table: pd.DataFrame, time: float, ax: Axes | None = No
     """Plot the area under the ROC curve at each time, with its interval.
 
     `table`: index: times; columns ``auc``, ``conf_low``, ``conf_high``.  `time`: the time that is
-    marked.  `ax`: by default the axes of a new figure.
+    marked.
     """
-    ax = new_panels(1)[0] if ax is None else ax
+    ax = style.one_panel(ax)
     at = table.index.to_numpy()
-    ax.axhline(0.5, color=MUTED, linewidth=1, linestyle="--", zorder=1)
-    draw_band(ax, at, table["conf_low"], table["conf_high"], ACCENT)
-    ax.plot(at, table["auc"], "o-", color=ACCENT, markersize=3, linewidth=1.6)
-    ax.plot([time], [table["auc"].loc[time]], "o", color=ACCENT, markersize=7)
+    ax.axhline(0.5, color=style.MUTED, linewidth=1, linestyle="--", zorder=1)
+    style.draw_band(ax, at, table["conf_low"], table["conf_high"], style.ACCENT)
+    ax.plot(at, table["auc"], "o-", color=style.ACCENT, markersize=3, linewidth=1.6)
+    ax.plot([time], [table["auc"].loc[time]], "o", color=style.ACCENT, markersize=7)
     lowest = float(np.nanmin(table[["auc", "conf_low"]].to_numpy()))
     ax.set_ylim(min(0.45, lowest - 0.02), 1.01)
-    label_x(ax, "time")
-    label_y(ax, "area under ROC curve")
-    plain(ax, "y")
+    style.finish(ax, "time", "area under ROC curve")
     return ax

@@ -16,14 +16,12 @@ from numpy.typing import NDArray
 
 from odrf.design import Design
 from odrf.engine.trees.forest import Forest
-from odrf.plots.style import INK, MUTED, class_colour, ink, text_width, value_colour
+from odrf.plots import style
 from odrf.text.layouts import quantity
 from odrf.text.names import in_one_line, shortened
 from odrf.text.splits import SplitWriter, predicted_code, split_lines, value_lines
 
-# ------------------------------------------------------------------------------------------------
 # The boxes of a drawn tree: their text, size and colour.
-# ------------------------------------------------------------------------------------------------
 
 # points
 FONT_SIZE = 9.0
@@ -110,7 +108,7 @@ def box_of(
 ) -> Box:
     """Return a box of these lines, with room for a panel of this width and height."""
     lines = tuple(map(in_one_line, lines))
-    widest = max(text_width(line, FONT_SIZE, at < bold) for at, line in enumerate(lines))
+    widest = max(style.text_width(line, FONT_SIZE, at < bold) for at, line in enumerate(lines))
     width, height = widest + 2 * PADDING, len(lines) * LINE_HEIGHT + PADDING
     return Box(lines, colour, below, max(width, panel[0]), height + panel[1], bold, panel[1])
 
@@ -119,11 +117,11 @@ def _colour(tree: Forest, design: Design, node: int) -> tuple[float, float, floa
     value = tree.value[node]
     if design.response.classes is None:
         low, high = tree.value.min(), tree.value.max()
-        return value_colour(float((value[0] - low) / (high - low)) if high > low else 0.5)
+        return style.value_colour(float((value[0] - low) / (high - low)) if high > low else 0.5)
     K = len(value)
     code = predicted_code(tree, node)
     certainty = max(0.0, (value[code] - 1 / K) / (1 - 1 / K))
-    return class_colour(code, float(certainty))
+    return style.class_colour(code, float(certainty))
 
 
 def _leaves_below(tree: Forest, depth: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -135,9 +133,7 @@ def _leaves_below(tree: Forest, depth: NDArray[np.int64]) -> NDArray[np.int64]:
     return count
 
 
-# ------------------------------------------------------------------------------------------------
 # Positions of the boxes of a drawn tree: subtrees as close as their boxes allow.
-# ------------------------------------------------------------------------------------------------
 
 
 def centres(
@@ -188,9 +184,7 @@ def _joined(
     ]
 
 
-# ------------------------------------------------------------------------------------------------
 # Plot of a tree: splits in the names and units of the data, leaves in colour.
-# ------------------------------------------------------------------------------------------------
 
 # points
 BOX_GAP = 12.0
@@ -238,7 +232,7 @@ def plot_tree(
         content = boxes(tree, design, depth, levels, max_terms, digits, ends)
         title = _title(tree, design, int(depth.max()), levels)
         title += f", {of_leaves}" if of_leaves else ""
-        drawing = _arranged(tree, depth, content, text_width(title, TITLE_SIZE * FONT_SIZE))
+        drawing = _arranged(tree, depth, content, style.text_width(title, TITLE_SIZE * FONT_SIZE))
         if levels == 1 or max_depth is not None or _is_readable(drawing, ax):
             break
         levels -= 1
@@ -256,7 +250,7 @@ def plot_tree(
         drawing.width / 2,
         drawing.height - MARGIN,
         title,
-        ha="center", va="top", fontsize=TITLE_SIZE * FONT_SIZE * scale, color=ink(ax),
+        ha="center", va="top", fontsize=TITLE_SIZE * FONT_SIZE * scale, color=style.ink(ax),
         parse_math=False,
     )  # fmt: skip
     return ax
@@ -349,9 +343,9 @@ def _draw_branches(ax: Axes, drawing: _Drawing, node: int, scale: float) -> None
         ax.text(
             end, fork + 2, word,
             ha="left" if word == "yes" else "right", va="bottom",
-            fontsize=0.8 * FONT_SIZE * scale, color=MUTED,
+            fontsize=0.8 * FONT_SIZE * scale, color=style.MUTED,
         )  # fmt: skip
-    ax.add_collection(LineCollection(lines, colors=MUTED, linewidths=0.9 * scale, zorder=1))
+    ax.add_collection(LineCollection(lines, colors=style.MUTED, linewidths=0.9 * scale, zorder=1))
 
 
 def _draw_box(ax: Axes, box: Box, x: float, y: float, scale: float) -> None:
@@ -363,7 +357,7 @@ def _draw_box(ax: Axes, box: Box, x: float, y: float, scale: float) -> None:
             box.height,
             boxstyle=f"round,pad=0,rounding_size={6 if leaf else 2}",
             facecolor=box.colour or "white",
-            edgecolor=MUTED,
+            edgecolor=style.MUTED,
             linewidth=0.8 * scale,
             linestyle="--" if box.below else "-",
             zorder=2,
@@ -374,7 +368,7 @@ def _draw_box(ax: Axes, box: Box, x: float, y: float, scale: float) -> None:
     for at, line in enumerate(box.lines):
         ax.text(
             x, top - at * LINE_HEIGHT, line,
-            ha="center", va="center_baseline", fontsize=size, color=INK,
+            ha="center", va="center_baseline", fontsize=size, color=style.INK,
             weight="bold" if at < box.bold else "normal", parse_math=False, zorder=3,
         )  # fmt: skip
 

@@ -32,9 +32,7 @@ BACKENDS = (AUTO, THREADS, DASK, JOBLIB)
 Made = TypeVar("Made", bound=Callable[..., Any])
 Value = TypeVar("Value")
 
-# ------------------------------------------------------------------------------------------------
 # Arguments that have one meaning everywhere.
-# ------------------------------------------------------------------------------------------------
 
 
 def _formula(value: Any) -> Any:
@@ -75,9 +73,7 @@ SHARED: dict[str, Callable[[Any], Any]] = {
 """What is handed on of the value of an argument, by name; it raises if the value is none."""
 
 
-# ------------------------------------------------------------------------------------------------
 # The decorators.
-# ------------------------------------------------------------------------------------------------
 
 
 def public(made: Made) -> Made:
@@ -214,9 +210,7 @@ def _no_character(error: UnicodeEncodeError) -> Exception:
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # What is said of arguments that a function does not have.
-# ------------------------------------------------------------------------------------------------
 
 # rpart, randomForest, ranger and grf of R; scikit-learn, XGBoost and LightGBM.
 ELSEWHERE: dict[str, tuple[str, ...]] = {
@@ -363,9 +357,7 @@ def _unknown(title: str, name: str, known: Sequence[str]) -> str:
     return f"{title}() has no argument {name!r}{hint}"
 
 
-# ------------------------------------------------------------------------------------------------
 # Old ways, as long as others use them.
-# ------------------------------------------------------------------------------------------------
 
 
 def _public_class(made: type[Any]) -> type[Any]:

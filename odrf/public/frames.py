@@ -15,9 +15,7 @@ import pandas as pd
 
 from odrf.errors import InputError, installing
 
-# ------------------------------------------------------------------------------------------------
 # The types that the columns of a data frame have, without a Series of them.
-# ------------------------------------------------------------------------------------------------
 
 
 def types_of_columns(data: pd.DataFrame) -> set[Any]:
@@ -29,9 +27,7 @@ def types_of_columns(data: pd.DataFrame) -> set[Any]:
     return set(data.dtypes) if blocks is None else {block.dtype for block in blocks}
 
 
-# ------------------------------------------------------------------------------------------------
 # Tables in partitions, as Dask has them, and the cluster whose workers have them.
-# ------------------------------------------------------------------------------------------------
 
 PACKAGES = ("dask", "dask_expr")
 HOW = (
@@ -85,9 +81,7 @@ def required_client(argument: str) -> Any:
     return client
 
 
-# ------------------------------------------------------------------------------------------------
 # Data frames of other libraries: each is converted to pandas once, where it enters the package.
-# ------------------------------------------------------------------------------------------------
 
 # Values of these are no tables, but for those of pandas.
 NO_OTHER_TABLES = ("builtins", "numpy", "odrf", "pandas", "scipy")

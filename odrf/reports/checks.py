@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from odrf import plots
 from odrf.checks import checked_choice, checked_truth
 from odrf.design import Design
-from odrf.errors import AbsentError, InputError, nearest
+from odrf.errors import AbsentError, InputError
 from odrf.fits.calibration import Recalibration
 from odrf.fits.files.saving import save
 from odrf.fits.fit import offsets_of
@@ -36,15 +36,13 @@ from odrf.statistics.discrimination import (
 )
 from odrf.statistics.residuals import coverage_table, regions_of
 from odrf.text.layouts import percentage
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, TableReport, with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------------------------------------------------------------------------------------------
 # A fit whose class probabilities are calibrated on rows that its trees have not seen.
-# ------------------------------------------------------------------------------------------------
 
 TYPES = ("prob", "class", "response", "cumulative")
 POINTS_OF_MAP = 201
@@ -52,22 +50,32 @@ ESTIMATORS = (
     'estimators of scikit-learn predict without its maps: use predict(newdata, type="prob"), or '
     "CalibratedClassifierCV of scikit-learn with to_sklearn() of the fit it was made from"
 )
-OF_THE_FIT = ": ask the fit whose calibrate() has made it, for whose probabilities it only has maps"
+OF_THE_FIT = "ask the fit whose calibrate() has made it, for whose probabilities it only has maps"
+
+
+class NotHere:
+    """What fits have and a calibrated one has not: an attribute that raises, and says why."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.words = f"{owner.__name__} has no {name!r}: {self.reason}"
+
+    def __get__(self, owner: object, kind: type) -> NoReturn:
+        raise AbsentError(self.words)
 
 
 @public
-class CalibratedFit(Carded):
+class CalibratedFit(TableReport):
     """A fit with a map from its probabilities to calibrated ones.
 
     Returned by `calibrate` of the results.  It predicts as the fit does; the fit is not changed.
 
-    Parameters
+    Attributes
     ----------
     recalibration : Recalibration
         The fit and its maps.
-
-    Attributes
-    ----------
     table : DataFrame
         For each class the Brier score ``before`` and ``after``; after, by maps that are learned on
         the other four fifths of the rows.
@@ -82,21 +90,23 @@ class CalibratedFit(Carded):
     ['benign', 'malignant']
     """
 
+    _title = "Calibrated fit"
+    _heading = "Brier score"
+    _note = "Brier scores after calibration are by maps learned on other rows."
+
+    to_sklearn = NotHere(ESTIMATORS)
+    importance, partial, ale, shap, explain = (NotHere(OF_THE_FIT) for _ in range(5))
+    predictions, comparisons, slopes, data_summary = (NotHere(OF_THE_FIT) for _ in range(4))
+    calibrate, calibration, discrimination, score = (NotHere(OF_THE_FIT) for _ in range(4))
+
+    def __dir__(self) -> list[str]:
+        lacking = {name for name, one in vars(type(self)).items() if isinstance(one, NotHere)}
+        return [name for name in super().__dir__() if name not in lacking]
+
     def __init__(self, recalibration: Recalibration) -> None:
         self.recalibration = recalibration
         scores = {"before": recalibration.before, "after": recalibration.after}
         self.table = pd.DataFrame(scores, index=pd.Index(self.classes, name="class"))
-
-    if not TYPE_CHECKING:  # for types, attributes are those that are written down
-
-        def __getattr__(self, name: str) -> Any:
-            """Say where to ask for what fits have and it has not."""
-            if name.startswith("_") or name == "recalibration":
-                raise AttributeError(name)
-            if name == "to_sklearn":
-                raise AbsentError(f"CalibratedFit has no {name!r}: {ESTIMATORS}")
-            own = [each for each in (*dir(type(self)), "table") if not each.startswith("_")]
-            raise AbsentError(f"CalibratedFit has no {name!r}{nearest(name, own) or OF_THE_FIT}")
 
     @property
     def call(self) -> str:
@@ -187,25 +197,11 @@ class CalibratedFit(Carded):
         """
         save("CalibratedFit", self.recalibration, path, checked_truth("data", data), progress)
 
-    def summary(self) -> Summary:
-        """Return the scores as a summary with text, HTML and LaTeX output."""
-        note = "Brier scores after calibration are by maps learned on other rows."
-        sections = {"Brier score": self.table}
-        return Summary("Calibrated fit", self.call, self._facts(), sections, (note,))
-
+    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the maps: calibrated against predicted probabilities.
 
         A power is drawn as for a class with one other.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw.  By default on a new figure.
-
-        Returns
-        -------
-        Axes
         """
         at = np.linspace(0, 1, POINTS_OF_MAP)
         maps = self.recalibration.maps
@@ -219,38 +215,24 @@ class CalibratedFit(Carded):
     def _facts(self) -> dict[str, str]:
         return {"Method": self.method, "Learned from": self.recalibration.rows}
 
-    def _card(self) -> Card:
-        return Card("Calibrated fit", self._facts(), self.table)
 
-
-# ------------------------------------------------------------------------------------------------
 # Whether classes are observed as often as predicted.
-# ------------------------------------------------------------------------------------------------
 
 POINTS = 101
 
 
 @public
-class Calibration(Carded):
+class Calibration(TableReport):
     """Whether classes are observed as often as their probabilities say.
 
     Returned by `calibration` of the results.
 
-    Parameters
-    ----------
-    call : str
-        The call that made the fit.
-    rows : EvaluatedRows
-        The rows that are evaluated.
-    bins : int
-        Bins of the table.
-    level : float
-        Nominal coverage of intervals and bands.
-    seed : int
-        Of the simulated bands.
-
     Attributes
     ----------
+    rows : EvaluatedRows
+        The rows that are evaluated.
+    level : float
+        Nominal coverage of intervals and bands.
     table : DataFrame
         For each class and bin of rows: ``predicted``, the mean probability; ``observed``, the share
         of the class; ``conf_low`` and ``conf_high``, its interval; ``rows``.
@@ -271,6 +253,12 @@ class Calibration(Carded):
     True
     """
 
+    _title = "Calibration"
+    _note = (
+        "score = miscalibration - discrimination + uncertainty, by isotonic regression; "
+        "conf_low and conf_high are the interval of the observed share."
+    )
+
     def __init__(self, call: str, rows: EvaluatedRows, bins: int, level: float, seed: int) -> None:
         self.call, self.rows, self.level = call, rows, level
         tables, parts, curves = {}, {}, {}
@@ -287,72 +275,50 @@ class Calibration(Carded):
         self.curves = _joined(curves)
         self.brier = pd.DataFrame.from_dict(parts, orient="index").rename_axis("class")
 
-    def summary(self) -> Summary:
-        """Return the tables as a summary with text, HTML and LaTeX output."""
-        note = (
-            "score = miscalibration - discrimination + uncertainty, by isotonic regression; "
-            "conf_low and conf_high are the interval of the observed share."
-        )
-        sections = {"Brier score": self.brier, "Bins": self.table}
-        return Summary("Calibration", self.call, self._facts(), sections, (note,))
-
+    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the reliability diagram: observed shares against probabilities.
 
         Points with intervals are bins.  Lines are increasing curves.  The band is where the curve
         of calibrated probabilities would be, pointwise; for several classes no band is drawn.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw.  By default on a new figure.
-
-        Returns
-        -------
-        Axes
         """
         return plots.plot_reliability(self.table, self.curves, ax)
 
     def _facts(self) -> dict[str, str]:
         return self.rows.facts() | {"Level": percentage(self.level)}
 
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        return {"Brier score": self.brier, "Bins": self.table}
+
     def _card(self) -> Card:
-        return Card("Calibration", self._facts(), self.brier)
+        return Card(self._title, self._facts(), self.brier)
 
 
 def _joined(tables: dict[object, pd.DataFrame]) -> pd.DataFrame:
+    """Return the tables of the classes below each other, the class in the first column."""
     for label, table in tables.items():
         table.insert(0, "class", [label] * len(table))
     return pd.concat(tables.values(), ignore_index=True)
 
 
-# ------------------------------------------------------------------------------------------------
 # How well probabilities tell classes apart.
-# ------------------------------------------------------------------------------------------------
 
 THRESHOLDS = np.arange(1, 100) / 100
 ROC, PRECISION, BENEFIT = "roc", "precision", "benefit"
 
 
 @public
-class Discrimination(Carded):
+class Discrimination(TableReport):
     """How well the probability of each class tells its rows from the others.
 
     Returned by `discrimination` of the results.
 
-    Parameters
+    Attributes
     ----------
-    call : str
-        The call that made the fit.
     rows : EvaluatedRows
         The rows that are evaluated.
     level : float
         Nominal coverage of the intervals.
-    seed : int
-        Of the bootstrap.
-
-    Attributes
-    ----------
     table : DataFrame
         For each class: ``measure``, the area under the ROC curve, with the interval of DeLong and
         others, or the average precision, with a bootstrap interval; ``estimate``, ``std_error``,
@@ -372,9 +338,12 @@ class Discrimination(Carded):
     True
     """
 
+    _title = "Discrimination"
+
     def __init__(self, call: str, rows: EvaluatedRows, level: float, seed: int) -> None:
         self.call, self.rows, self.level = call, rows, level
-        lines, thresholds, benefit = [], [], []
+        lines: list[tuple[object, ...]] = []
+        thresholds, benefit = {}, {}
         for label, p, event in rows.events():
             w = rows.weights
             area = area_under_roc(p, event, w, level, rows.groups)
@@ -382,17 +351,13 @@ class Discrimination(Carded):
             rate = float(np.average(event, weights=w))
             lines.append((label, "area under ROC curve", *area, 0.5))
             lines.append((label, "average precision", *precision, rate))
-            thresholds.append(_of_class(label, thresholds_table(p, event, w)))
-            benefit.append(_of_class(label, net_benefit(p, event, w, THRESHOLDS)))
+            thresholds[label] = thresholds_table(p, event, w)
+            benefit[label] = net_benefit(p, event, w, THRESHOLDS)
         numbers = ["estimate", "std_error", "conf_low", "conf_high", "without_skill"]
         self.table = pd.DataFrame(lines, columns=["class", "measure", *numbers])
-        self.thresholds = pd.concat(thresholds, ignore_index=True)
-        self.benefit = pd.concat(benefit, ignore_index=True)
+        self.thresholds, self.benefit = _joined(thresholds), _joined(benefit)
 
-    def summary(self) -> Summary:
-        """Return the table as a summary with text, HTML and LaTeX output."""
-        return Summary("Discrimination", self.call, self._facts(), {"": self.table})
-
+    @with_axes
     def plot(self, kind: str = ROC, *, ax: Axes | None = None) -> Axes:
         """Draw curves over the thresholds, one for each class.
 
@@ -401,12 +366,7 @@ class Discrimination(Carded):
         kind : {"roc", "precision", "benefit"}, default "roc"
             Sensitivity against 1 - specificity; precision against recall; or the net benefit
             against the threshold (a decision curve), beside that of acting on all rows or none.
-        ax : Axes, optional
-            Where to draw.  By default on a new figure.
-
-        Returns
-        -------
-        Axes
+        {ax}
 
         Raises
         ------
@@ -421,18 +381,8 @@ class Discrimination(Carded):
     def _facts(self) -> dict[str, str]:
         return self.rows.facts() | {"Level": percentage(self.level)}
 
-    def _card(self) -> Card:
-        return Card("Discrimination", self._facts(), self.table)
 
-
-def _of_class(label: object, table: pd.DataFrame) -> pd.DataFrame:
-    table.insert(0, "class", [label] * len(table))
-    return table
-
-
-# ------------------------------------------------------------------------------------------------
 # Whether predictions of a number, and their distributions, agree with the responses.
-# ------------------------------------------------------------------------------------------------
 
 PLOTS = ("pit", "coverage", "residuals", "quantiles", "influence")
 MOST_INFLUENTIAL = 5
@@ -447,31 +397,17 @@ OWN_RESIDUALS = (
 
 
 @public
-class PredictiveCheck(Carded):
+class PredictiveCheck(TableReport):
     """Residuals, and whether responses fall into their predicted distributions.
 
     Returned by `predictive_check` of the results.
 
-    Parameters
-    ----------
-    call : str
-        The call that made the fit.
-    rows : DataFrame
-        For each row: ``observed``, ``fitted``, ``conf_low`` and ``conf_high`` (its prediction
-        interval), and ``pit``.
-    level : float
-        Nominal coverage of the prediction intervals.
-    region : Series or None
-        What divides the rows in `coverage`; by default tenths of the fitted values.
-    source : str
-        Which rows they are, in words.
-    influence : DataFrame or None
-        Of training rows, ``leverage`` and ``influence`` in units of the response.
-    groups : (n,) int64, optional
-        Groups of rows that are independent of each other; by default the rows are.
-
     Attributes
     ----------
+    level : float
+        Nominal coverage of the prediction intervals.
+    source : str
+        Which rows they are, in words.
     rows : DataFrame
         With ``residual``, observed minus fitted, and ``pit``, the share of the predicted
         distribution below the response: uniform if the distributions are right.
@@ -502,6 +438,8 @@ class PredictiveCheck(Carded):
     True
     """
 
+    _title = "Predictive check"
+
     def __init__(
         self,
         call: str,
@@ -529,17 +467,7 @@ class PredictiveCheck(Carded):
             table = table[["leverage", "residual", "influence"]]
             self.influence = table.sort_values("influence", ascending=False, kind="stable")
 
-    def summary(self) -> Summary:
-        """Return the coverage as a summary with text, HTML and LaTeX output."""
-        sections = {"Coverage of prediction intervals": self.coverage}
-        notes: tuple[str, ...] = ()
-        if self.influence is not None:
-            sections["Most influential rows"] = self.influence.head(MOST_INFLUENTIAL)
-            notes = (LEVERAGE,)
-        elif self.source == "out of bag":
-            notes = (OWN_RESIDUALS,)
-        return Summary("Predictive check", self.call, self._facts(), sections, notes)
-
+    @with_axes
     def plot(self, kind: str = "pit", *, ax: Axes | None = None) -> Axes:
         """Draw one of five plots.
 
@@ -555,12 +483,7 @@ class PredictiveCheck(Carded):
             - ``"influence"``: residuals against leverage, a sum of weights that may be more than 1;
               the area of a circle is the square of the influence, and the most influential rows
               have their labels.
-        ax : Axes, optional
-            Where to draw.  By default on a new figure.
-
-        Returns
-        -------
-        Axes
+        {ax}
 
         Raises
         ------
@@ -586,11 +509,22 @@ class PredictiveCheck(Carded):
             "Variance of it": f"{self.rows['pit'].var(ddof=0):.4f} (right: 0.0833)",
         }
 
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        sections = {"Coverage of prediction intervals": self.coverage}
+        if self.influence is not None:
+            sections["Most influential rows"] = self.influence.head(MOST_INFLUENTIAL)
+        return sections
+
+    def _notes(self) -> tuple[str, ...]:
+        if self.influence is not None:
+            return (LEVERAGE,)
+        return (OWN_RESIDUALS,) if self.source == "out of bag" else ()
+
     def _card(self) -> Card:
-        return Card("Predictive check", self._facts(), self.coverage)
+        return Card(self._title, self._facts(), self.coverage)
 
 
 def _regions_of(values: pd.Series) -> pd.Categorical[str]:
     """Return the values of a column as labels, in the order of its levels or numbers."""
-    found = pd.Index(pd.factorize(values, sort=True)[1]).astype(str).unique()
-    return pd.Categorical(values.astype(str).where(values.notna()), found)
+    levels = pd.Index(pd.factorize(values, sort=True)[1]).astype(str).unique()
+    return pd.Categorical(values.astype(str).where(values.notna()), levels)

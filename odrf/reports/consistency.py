@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 
@@ -15,15 +17,16 @@ from odrf.engine.trees.forest import joined
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit, BoostedFit, Fit, GuidedFit
 from odrf.fits.pruning import cut_by_call
+from odrf.options.boosting import REFIT
 from odrf.options.criteria import IN_WORDS
 from odrf.options.sizes import CV, EXPONENTS, FIXED, FUNCTION, ONE_SE, OOB, RATE, Rule
-from odrf.options.table import REFIT
 from odrf.options.tree import ALL, ResolvedOptions
 from odrf.pruning.complexity import growth_ranks
 from odrf.public import public, public_method, respelled
 from odrf.statistics.theorems import (
     DRAWS,
     TAIL,
+    Condition,
     FitProperties,
     conclusion,
     conditions,
@@ -35,11 +38,7 @@ from odrf.statistics.theorems import (
     tail_p,
 )
 from odrf.text.splits import number
-from odrf.text.summary import Card, Carded, Summary
-
-# ------------------------------------------------------------------------------------------------
-# Consistency: which theorem covers a fit, and what the data show of its conditions.
-# ------------------------------------------------------------------------------------------------
+from odrf.text.summary import Card, TableReport
 
 # Most trees whose leaf diameters are computed; more would change little.
 MEASURED_TREES = 20
@@ -48,26 +47,44 @@ QUARTER = 0.25
 HEAVY, HEAVY_RESPONSE = 0.01, 0.05
 
 
+class TheoremReport(TableReport):
+    """Base class of reports on theorems: one row of the table for each condition."""
+
+    _title = "Consistency"
+
+    @property
+    @abstractmethod
+    def conclusion(self) -> str:
+        """The conclusion, in one sentence."""
+
+    def _of_conditions(self, conditions: Iterable[Condition]) -> pd.DataFrame:
+        """Return the table of conditions."""
+        lines = [(c.theorem, c.statement, c.quantity, c.status) for c in conditions]
+        return pd.DataFrame(lines, columns=["theorem", "condition", "quantity", "verdict"])
+
+    def _facts(self) -> dict[str, str]:
+        return {"Conclusion": self.conclusion}
+
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        return {"Conditions": self.table.set_index("theorem")}
+
+    def _card(self) -> Card:
+        conditions = self.table.set_index("theorem").rename_axis(None)
+        return Card(self._title, self._facts(), conditions)
+
+
 @public
-class ConsistencyReport(Carded):
+class ConsistencyReport(TheoremReport):
     """Which consistency theorem covers a fit, and what the data show of its conditions.
 
     Returned by the method `consistency` of results.
 
-    Parameters
+    Attributes
     ----------
     fit : AnyFit
         The fit.
     facts : FitProperties
         Its options and sizes, as the theorems use them.
-    residuals : (n,) float64
-        Residuals of a regression, out of bag if possible; empty for classes, and where residuals
-        do not estimate the noise.
-
-    Attributes
-    ----------
-    fit : AnyFit
-    facts : FitProperties
     table : DataFrame
         One row for each condition.  Columns: ``theorem``; ``condition``; ``quantity``, its value at
         this n; ``verdict``: "holds", "does not hold", "cannot be judged" (an option given as a
@@ -91,10 +108,7 @@ class ConsistencyReport(Carded):
     def __init__(self, fit: AnyFit, facts: FitProperties, residuals: NDArray[np.float64]) -> None:
         self.fit, self._residuals = fit, residuals
         self.facts = replace(facts, tails=self._heavy_tails())
-        self.table = pd.DataFrame(
-            [(c.theorem, c.statement, c.quantity, c.status) for c in conditions(self.facts)],
-            columns=["theorem", "condition", "quantity", "verdict"],
-        )
+        self.table = self._of_conditions(conditions(self.facts))
 
     @cached_property
     def _tails(self) -> tuple[float, float]:
@@ -216,16 +230,17 @@ class ConsistencyReport(Carded):
         """
         return ratios(self.facts)
 
-    def summary(self) -> Summary:
-        """Return conclusion, conditions and evidence as a summary: text, HTML or LaTeX."""
-        evidence = self.evidence
-        facts = {"Conclusion": self.conclusion}
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        evidence = self.evidence.map(lambda value: number(value, 3)).to_frame()
+        return super()._sections() | {"Evidence": evidence}
+
+    def _notes(self) -> tuple[str, ...]:
         notes = [
             "[Z]: Zhan, Liu and Xia (arXiv 2211.12653); [P]: Manifold-aware forests (Perry et "
             "al.). A rate is known by what its rule gives at n, 10 n, ... 10^12 n rows and beyond."
         ]
         if len(self._residuals):
-            index, p = evidence["tail index"], evidence["tail p"]
+            index, p = self._tails
             notes.append(
                 "Tested: are the tails of the residuals heavier than those of a normal "
                 f"distribution? Hill's tail index of the largest {100 * TAIL:.0f} % of |residuals| "
@@ -247,11 +262,7 @@ class ConsistencyReport(Carded):
                 "A later version of [Z] (arXiv 2211.12653v4) announces consistency of boosting by "
                 'orthogonal matching pursuit, as leaf_values="refit" is.'
             )
-        sections = {
-            "Conditions": self.table.set_index("theorem"),
-            "Evidence": evidence.map(lambda value: number(value, 3)).to_frame(),
-        }
-        return Summary("Consistency", self.fit.call, facts, sections, tuple(notes))
+        return tuple(notes)
 
     @respelled(renamed={"axes": "ax"})
     @public_method
@@ -277,14 +288,8 @@ class ConsistencyReport(Carded):
             self.facts.n, self.ratios, tails, self.leaf_sizes, self.predictors_per_split, ax
         )
 
-    def _card(self) -> Card:
-        conditions = self.table.set_index("theorem").rename_axis(None)
-        return Card("Consistency", {"Conclusion": self.conclusion}, conditions)
 
-
-# ------------------------------------------------------------------------------------------------
 # The options and sizes of a fit, as the consistency theorems use them.
-# ------------------------------------------------------------------------------------------------
 
 # The criteria that the theorems of [Z] are about.
 COVERED = {"squared_error", "gini"}
@@ -371,14 +376,14 @@ def _short(grown: Fit) -> str:
     trees of fewer than ln n leaves have too few.
     """
     control, forest = grown.control, grown.forest
-    asked, known = control.max_leaves, "t_n"
-    if asked is None:
-        asked, known = np.log(grown.data.n_rows), "ln n"
+    most, known = control.max_leaves, "t_n"
+    if most is None:
+        most, known = np.log(grown.data.n_rows), "ln n"
     leaves, roots = float(forest.leaves().mean()), forest.impurity[forest.root[:-1]]
     impure = forest.impurity[forest.is_leaf()].max() > PURE * roots.max()
-    if not impure or leaves >= REACHED * asked:
+    if not impure or leaves >= REACHED * most:
         return ""
-    return f"{leaves:.3g} leaves, {known} = {asked:.3g}, min_leaf={control.min_leaf}"
+    return f"{leaves:.3g} leaves, {known} = {most:.3g}, min_leaf={control.min_leaf}"
 
 
 def _random_cuts(fit: Fit) -> float:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -31,22 +32,116 @@ from odrf.public.progress import progress_bar
 from odrf.statistics.curves import Bands, CurveSpread, VariablePoints, bands
 from odrf.text.layouts import percentage
 from odrf.text.names import free_name
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, Report, with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------------------------------------------------------------------------------------------
-# A curve of predictions over the values of one variable, with intervals and bands.
-# ------------------------------------------------------------------------------------------------
+# Curves and surfaces of predictions over the values of variables, with intervals and bands.
 
 BANDS = ("conf_low", "conf_high", "band_low", "band_high")
+# Rows of the table that a summary of a surface shows.
+TOP = 10
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlainCurves(Report):
+    """Base class of curves and surfaces of a number, or of the probabilities of classes."""
+
+    call: str
+    response: str
+    classes: pd.Index | None
+
+    def _names(self) -> list[str]:
+        """Return the names of the K curves."""
+        return [self.response] if self.classes is None else [str(label) for label in self.classes]
+
+    def _of_classes(self, part: Callable[[int], dict[str, Any]]) -> pd.DataFrame:
+        """Return the table of all K classes, below each other; `part` gives its columns."""
+        return pd.concat(map(pd.DataFrame, map(part, range(len(self._names())))), ignore_index=True)
+
+    def _label_of(self, k: int) -> dict[str, Any]:
+        return {} if self.classes is None else {"class": self.classes[k]}
+
+    def _class_drawn(self, of: Any, variation: Callable[[], NDArray[np.float64]]) -> int:
+        """Return the number of a class; by default of the one that varies most, or the second."""
+        if of is not None or self.classes is None or len(self.classes) == 2:
+            return chosen_classes(self.classes, None if of is None else [of])[0]
+        return int(np.argmax(variation()))
+
+    def _scale_of(self, k: int) -> str:
+        return self.response if self.classes is None else f"probability of {self.classes[k]}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EffectReport(PlainCurves):
+    """Base class of curves and surfaces with standard errors."""
+
+    title: str
+    axes: tuple[VariablePoints, ...]
+    estimate: NDArray[np.float64]
+    spreads: tuple[CurveSpread | None, ...]
+    level: float
+    note: str
+    probabilities: bool
+    seed: int
+
+    @property
+    def covariances(self) -> tuple[NDArray[np.float64] | None, ...]:
+        """For each k the covariance of the estimates over training samples, or None."""
+        return tuple(None if each is None else each.covariance for each in self.spreads)
+
+    @cached_property
+    def _bands(self) -> list[Bands]:
+        """For each k the intervals of the estimates."""
+        return [
+            bands(self.estimate[..., k].ravel(), spread, self.level, self.probabilities, self.seed)
+            for k, spread in enumerate(self.spreads)
+        ]
+
+    def _table(self, points: dict[str, Any], rows: NDArray[np.int64]) -> pd.DataFrame:
+        """Return the estimates at points, for each class; `rows`: how many are near."""
+
+        def part(k: int) -> dict[str, Any]:
+            estimate = {"estimate": self.estimate[..., k].ravel()}
+            return points | self._label_of(k) | estimate | self._bands[k]._asdict() | {"rows": rows}
+
+        return self._of_classes(part)
+
+    @property
+    def _title(self) -> str:
+        return self.title.capitalize()
+
+    def _facts(self) -> dict[str, str]:
+        several = "Variables" if len(self.axes) > 1 else "Variable"
+        facts = {
+            several: ", ".join(axis.name for axis in self.axes),
+            "Points": " × ".join(str(len(axis.values)) for axis in self.axes),
+            "Rows": str(len(self.axes[0].observed)),
+        }
+        known = any(not np.isnan(each.std_error).all() for each in self._bands)
+        return facts | ({"Level": percentage(self.level)} if known else {})
+
+    def _notes(self) -> tuple[str, ...]:
+        return (self.note,) if self.note else ()
+
+    def _card(self) -> Card:
+        names = " and ".join(axis.name for axis in self.axes)
+        facts = {"Rows": str(len(self.axes[0].observed))} | (
+            {"Note": self.note} if self.note else {}
+        )
+        title = f"{self._title} of {self.response} on {names}"
+        return Card(title, facts, self._on_card(), kept=())
+
+    @abstractmethod
+    def _on_card(self) -> pd.DataFrame:
+        """Return the columns of the table that a card shows."""
 
 
 @public
 @dataclass(frozen=True, eq=False, repr=False)
-class EffectCurve(Carded):
+class EffectCurve(EffectReport):
     """How predictions depend on one variable.
 
     Returned by `partial` and `ale` of all results.
@@ -88,30 +183,10 @@ class EffectCurve(Carded):
     True
     """
 
-    title: str
-    call: str
-    response: str
-    classes: pd.Index | None
-    axis: VariablePoints
-    estimate: NDArray[np.float64]
-    spreads: tuple[CurveSpread | None, ...]
-    level: float
-    note: str
-    probabilities: bool
-    seed: int
-
     @property
-    def covariances(self) -> tuple[NDArray[np.float64] | None, ...]:
-        """For each k the covariance (G, G) of the estimates over training samples, or None."""
-        return tuple(None if each is None else each.covariance for each in self.spreads)
-
-    @cached_property
-    def _bands(self) -> list[Bands]:
-        """For each k the intervals of the curve."""
-        return [
-            bands(self.estimate[:, k], spread, self.level, self.probabilities, self.seed)
-            for k, spread in enumerate(self.spreads)
-        ]
+    def axis(self) -> VariablePoints:
+        """The variable and its points."""
+        return self.axes[0]
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -125,14 +200,7 @@ class EffectCurve(Carded):
         errors these are missing.  Where all trees agree, the standard error and the length of
         intervals are 0, which does not make the estimate certain.
         """
-        rows, parts = self.axis.rows, []
-        for k, around in enumerate(self._bands):
-            part: dict[str, Any] = {"term": self.axis.name, "value": self.axis.values}
-            if self.classes is not None:
-                part["class"] = self.classes[k]
-            part |= {"estimate": self.estimate[:, k], **around._asdict(), "rows": rows}
-            parts.append(pd.DataFrame(part))
-        return pd.concat(parts, ignore_index=True)
+        return self._table({"term": self.axis.name, "value": self.axis.values}, self.axis.rows)
 
     def slopes(self, width: float = 0.1) -> EffectCurve:
         """Return the slopes of the curve, with their standard errors.
@@ -181,25 +249,14 @@ class EffectCurve(Carded):
             self, title=title, estimate=estimate, spreads=known, note=note, probabilities=False
         )
 
-    def summary(self) -> Summary:
-        """Return range and place of the extremes of the curve, and its table, as a summary."""
-        facts = {
-            "Variable": self.axis.name,
-            "Points": str(len(self.axis.values)),
-            "Rows": str(len(self.axis.observed)),
-        }
-        shown = self.table.drop(columns="term").dropna(axis=1, how="all")
-        if "std_error" in shown:
-            facts["Level"] = percentage(self.level)
-        tables = {"Extremes": self._extremes, "Curve": shown}
-        notes = (self.note,) if self.note else ()
-        return Summary(f"{self.title.capitalize()}", self.call, facts, tables, notes)
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        curve = self.table.drop(columns="term").dropna(axis=1, how="all")
+        return {"Extremes": self._extremes, "Curve": curve}
 
     @property
     def _extremes(self) -> pd.DataFrame:
-        names = [self.response] if self.classes is None else [str(label) for label in self.classes]
         lines = {}
-        for name, curve in zip(names, self.estimate.T, strict=True):
+        for name, curve in zip(self._names(), self.estimate.T, strict=True):
             low, high = int(np.argmin(curve)), int(np.argmax(curve))
             lines[name] = {
                 "lowest": curve[low],
@@ -210,6 +267,7 @@ class EffectCurve(Carded):
             }
         return pd.DataFrame.from_dict(lines, orient="index")
 
+    @with_axes
     def plot(
         self,
         *,
@@ -225,12 +283,7 @@ class EffectCurve(Carded):
         ----------
         classes : list, optional
             The classes that are drawn.  By default all; of two classes the second.
-        ax : Axes, optional
-            Where to draw.  By default on a new figure.
-
-        Returns
-        -------
-        Axes
+        {ax}
 
         Raises
         ------
@@ -239,13 +292,10 @@ class EffectCurve(Carded):
         """
         which = chosen_classes(self.classes, classes)
         curves = {
-            self._label(k): (self.estimate[:, k], *(getattr(self._bands[k], b) for b in BANDS))
+            self._names()[k]: (self.estimate[:, k], *(getattr(self._bands[k], b) for b in BANDS))
             for k in which
         }
         return plots.plot_effect(self.axis, curves, self._scale(which), ax)
-
-    def _label(self, k: int) -> str:
-        return self.response if self.classes is None else str(self.classes[k])
 
     def _scale(self, which: list[int]) -> str:
         """Return what the vertical axis shows."""
@@ -254,16 +304,11 @@ class EffectCurve(Carded):
         of = f" of {self.classes[which[0]]}" if len(which) == 1 else ""
         return f"probability{of} ({self.title})"
 
-    def _card(self) -> Card:
-        facts = {"Rows": str(len(self.axis.observed))} | ({"Note": self.note} if self.note else {})
-        columns = ["value", *(["class"] if self.classes is not None else []), "estimate"]
-        columns += ["std_error", "conf_low", "conf_high"] if not self._unknown else []
-        title = f"{self.title.capitalize()} of {self.response} on {self.axis.name}"
-        return Card(title, facts, self.table[columns], kept=())
-
-    @property
-    def _unknown(self) -> bool:
-        return all(spread is None for spread in self.spreads)
+    def _on_card(self) -> pd.DataFrame:
+        columns = ["value", *self._label_of(0), "estimate"]
+        if any(spread is not None for spread in self.spreads):
+            columns += ["std_error", "conf_low", "conf_high"]
+        return self.table[columns]
 
 
 def chosen_classes(classes: pd.Index | None, wanted: list[Any] | None) -> list[int]:
@@ -277,24 +322,16 @@ def chosen_classes(classes: pd.Index | None, wanted: list[Any] | None) -> list[i
         return [0]
     if wanted is None:
         return [1] if len(classes) == 2 else list(range(len(classes)))
-    found = classes.get_indexer(pd.Index(list(wanted), dtype=object))
-    if len(found) == 0 or (found < 0).any():
+    codes = classes.get_indexer(pd.Index(list(wanted), dtype=object))
+    if len(codes) == 0 or (codes < 0).any():
         known = ", ".join(map(repr, classes.tolist()))
         raise InputError(f"classes={wanted!r}: use some of {known}")
-    return [int(k) for k in found]
-
-
-# ------------------------------------------------------------------------------------------------
-# Predictions over the values of two variables.
-# ------------------------------------------------------------------------------------------------
-
-# Rows of the table that a summary shows.
-TOP = 10
+    return [int(k) for k in codes]
 
 
 @public
 @dataclass(frozen=True, eq=False, repr=False)
-class EffectSurface(Carded):
+class EffectSurface(EffectReport):
     """How predictions depend on two variables together.
 
     Returned by `partial` and `ale` of all results for two variables.
@@ -321,30 +358,6 @@ class EffectSurface(Carded):
     (9, 9)
     """
 
-    title: str
-    call: str
-    response: str
-    classes: pd.Index | None
-    axes: tuple[VariablePoints, VariablePoints]
-    estimate: NDArray[np.float64]
-    spreads: tuple[CurveSpread | None, ...]
-    level: float
-    note: str
-    probabilities: bool
-    seed: int
-
-    @property
-    def covariances(self) -> tuple[NDArray[np.float64] | None, ...]:
-        """For each k the covariance (G·H, G·H) of the estimates over training samples, or None."""
-        return tuple(None if each is None else each.covariance for each in self.spreads)
-
-    @cached_property
-    def _bands(self) -> list[Bands]:
-        return [
-            bands(self.estimate[:, :, k].ravel(), spread, self.level, self.probabilities, self.seed)
-            for k, spread in enumerate(self.spreads)
-        ]
-
     @cached_property
     def table(self) -> pd.DataFrame:
         """A row for each pair of points; for classes, for each class and pair.
@@ -358,17 +371,11 @@ class EffectSurface(Carded):
         own = {"estimate", *Bands._fields, "rows", *(() if self.classes is None else ("class",))}
         one = free_name(first.name, own | {second.name})
         other = free_name(second.name, own | {one})
-        rows, parts = self.rows.ravel(), []
-        for k, around in enumerate(self._bands):
-            part: dict[str, Any] = {
-                one: np.repeat(first.values, len(second.values)),
-                other: np.tile(second.values, len(first.values)),
-            }
-            if self.classes is not None:
-                part["class"] = self.classes[k]
-            part |= {"estimate": self.estimate[:, :, k].ravel(), **around._asdict(), "rows": rows}
-            parts.append(pd.DataFrame(part))
-        return pd.concat(parts, ignore_index=True)
+        points = {
+            one: np.repeat(first.values, len(second.values)),
+            other: np.tile(second.values, len(first.values)),
+        }
+        return self._table(points, self.rows.ravel())
 
     @property
     def rows(self) -> NDArray[np.int64]:
@@ -379,21 +386,11 @@ class EffectSurface(Carded):
         np.add.at(out, (first[known], second[known]), 1)
         return out
 
-    def summary(self) -> Summary:
-        """Return the pairs with the lowest and highest estimates as a summary."""
-        facts = {
-            "Variables": ", ".join(axis.name for axis in self.axes),
-            "Points": " × ".join(str(len(axis.values)) for axis in self.axes),
-            "Rows": str(len(self.axes[0].observed)),
-        }
+    def _sections(self) -> dict[str, pd.DataFrame]:
         ranked = self.table.sort_values("estimate", kind="stable").dropna(axis=1, how="all")
-        if "std_error" in ranked:
-            facts["Level"] = percentage(self.level)
-        tables = {"Lowest": ranked.head(TOP), "Highest": ranked.tail(TOP)[::-1]}
-        return Summary(
-            self.title.capitalize(), self.call, facts, tables, (self.note,) if self.note else ()
-        )
+        return {"Lowest": ranked.head(TOP), "Highest": ranked.tail(TOP)[::-1]}
 
+    @with_axes
     def plot(self, *, of: Any = None, ax: Axes | None = None) -> Axes:
         """Plot the surface in colours; if one variable is a factor, a curve for each level.
 
@@ -404,21 +401,15 @@ class EffectSurface(Carded):
         of : class, optional
             The class whose probability is drawn.  By default, of two classes the second; of more
             the one whose probability varies most.
-        ax : Axes, optional
-            Where to draw.  By default on a new figure.
-
-        Returns
-        -------
-        Axes
+        {ax}
 
         Raises
         ------
         InputError
             If `of` is no class.
         """
-        k = self._class_drawn(of)
-        scale = self.response if self.classes is None else f"probability of {self.classes[k]}"
-        scale, surface = f"{scale} ({self.title})", self.estimate[:, :, k]
+        k = self._class_drawn(of, lambda: np.ptp(self.estimate, axis=(0, 1)))
+        scale, surface = f"{self._scale_of(k)} ({self.title})", self.estimate[:, :, k]
         first, second = self.axes
         if first.numeric == second.numeric:
             return plots.plot_effect_surface(first, second, surface, self.rows, scale, ax)
@@ -432,24 +423,11 @@ class EffectSurface(Carded):
         }
         return plots.plot_effect(first, curves, scale, ax)
 
-    def _class_drawn(self, of: Any) -> int:
-        if of is not None or self.classes is None or len(self.classes) == 2:
-            return chosen_classes(self.classes, None if of is None else [of])[0]
-        flat = self.estimate.reshape(-1, len(self.classes))
-        return int(np.argmax(flat.max(axis=0) - flat.min(axis=0)))
-
-    def _card(self) -> Card:
-        names = " and ".join(axis.name for axis in self.axes)
-        facts = {"Rows": str(len(self.axes[0].observed))}
-        facts |= {"Note": self.note} if self.note else {}
-        title = f"{self.title.capitalize()} of {self.response} on {names}"
-        shown = self.table.drop(columns=["band_low", "band_high", "rows"]).dropna(axis=1)
-        return Card(title, facts, shown, kept=())
+    def _on_card(self) -> pd.DataFrame:
+        return self.table.drop(columns=["band_low", "band_high", "rows"]).dropna(axis=1)
 
 
-# ------------------------------------------------------------------------------------------------
 # Partial dependence on one or two variables.
-# ------------------------------------------------------------------------------------------------
 
 # Points of a variable, alone and in a pair.
 POINTS, PAIR_POINTS = 50, 20
@@ -502,6 +480,7 @@ def effect_report(
     response = fit.design.response
     known: dict[str, Any] = {
         "title": title,
+        "axes": tuple(axes),
         "call": fit.call,
         "response": response.name,
         "classes": response.classes,
@@ -512,9 +491,9 @@ def effect_report(
         "seed": fit.control.seed,
     }
     if len(axes) == 1:
-        return EffectCurve(axis=axes[0], estimate=estimate, **known)
+        return EffectCurve(estimate=estimate, **known)
     shape = (*(len(axis.values) for axis in axes), -1)
-    return EffectSurface(axes=(axes[0], axes[1]), estimate=estimate.reshape(shape), **known)
+    return EffectSurface(estimate=estimate.reshape(shape), **known)
 
 
 def _without_errors(fit: AnyFit) -> str:
@@ -564,9 +543,7 @@ def axes_of(
     return axes
 
 
-# ------------------------------------------------------------------------------------------------
 # Accumulated local effects of one or two variables.
-# ------------------------------------------------------------------------------------------------
 
 # Ends of intervals of a variable, alone and in a pair.
 ENDS, PAIR_ENDS, MOST_ENDS = 40, 15, 1000

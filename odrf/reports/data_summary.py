@@ -22,11 +22,9 @@ from odrf.options.tree import ResolvedOptions
 from odrf.public import public
 from odrf.text.layouts import quantity
 from odrf.text.splits import number
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, Summary, TableReport
 
-# ------------------------------------------------------------------------------------------------
 # What each column was taken as, and how empty cells and new levels are treated in new rows.
-# ------------------------------------------------------------------------------------------------
 
 # Levels of a factor that are named.
 SHOWN = 4
@@ -54,14 +52,10 @@ MISSING_OF_PLANES = "which count as the mean, with a coefficient of their own in
 
 
 @public
-class DataSummary(Carded):
+class DataSummary(TableReport):
     """What each predictor of a fit was taken as, and what happens to it in new rows.
 
     Returned by the method ``data_summary`` of every result.
-
-    Parameters
-    ----------
-    fit : AnyFit
 
     Attributes
     ----------
@@ -84,24 +78,27 @@ class DataSummary(Carded):
     year     number                        2007 to 2009        0
     """
 
+    _title = "Data of the fit"
+    _heading = "Predictors"
+
     def __init__(self, fit: AnyFit) -> None:
-        self.fit = fit
-        self._facts = _facts(fit.design, fit.data)
+        self.fit, self._of_data = fit, _facts(fit.design, fit.data)
         names = fit.design.predictors
         lines = [_line(fit, j) for j in range(len(names))]
         self.table = pd.DataFrame(lines, index=pd.Index(names))
 
-    def summary(self) -> Summary:
-        """Return the table as a summary with text, HTML and LaTeX output."""
-        sections = {"Predictors": self.table}
-        return Summary("Data of the fit", self.fit.call, self._facts, sections, _notes(self.table))
+    def _facts(self) -> dict[str, str]:
+        return self._of_data
+
+    def _notes(self) -> tuple[str, ...]:
+        return _notes(self.table)
 
     def _card(self) -> Card:
         of_type = self.table["taken_as"].value_counts()
         words = ", ".join(_of_type(count, str(name)) for name, count in of_type.items())
         title = f"Data of the fit: {quantity(len(self.table), 'predictor')}"
         shown = self.table[["taken_as", "values", "missing"]]
-        return Card(title, {**self._facts, "Taken as": words}, shown)
+        return Card(title, {**self._facts(), "Taken as": words}, shown)
 
 
 def with_data(summary: Summary, fit: AnyFit) -> Summary:
@@ -299,9 +296,7 @@ def _counted(counts: dict[str, int]) -> str:
     return ", ".join(shown) + (f" and {quantity(more, 'more column')}" if more else "")
 
 
-# ------------------------------------------------------------------------------------------------
 # The table of the kinds of trees in a blended forest.
-# ------------------------------------------------------------------------------------------------
 
 ERRORS = {
     "regression": "mean squared error",

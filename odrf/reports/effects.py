@@ -42,15 +42,13 @@ from odrf.statistics.effects import (
 from odrf.statistics.jackknife import degrees_of_freedom
 from odrf.text.layouts import percentage
 from odrf.text.splits import p_in_words
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, TableReport, with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------------------------------------------------------------------------------------------
 # What to know of the standard errors of effects, or why there are none.
-# ------------------------------------------------------------------------------------------------
 
 EXPECTATION = (
     "Standard errors are for the forest's expectation over training samples, which differs from "
@@ -102,9 +100,7 @@ def notes_on_errors(fit: AnyFit) -> tuple[str, ...]:
     return (NONE + (IN_TIME if in_time else ALL_ROWS),)
 
 
-# ------------------------------------------------------------------------------------------------
 # Tests of hypotheses about estimates.
-# ------------------------------------------------------------------------------------------------
 
 # So many differences have a covariance of 32 MB, and are more than anyone reads.
 MOST_PAIRS = 2000
@@ -112,15 +108,13 @@ PAIRWISE = "pairwise"
 
 
 @public
-class HypothesisTests(Carded):
+class HypothesisTests(TableReport):
     """Tests of hypotheses about estimates.
 
     Returned by `Effects.hypotheses`.
 
-    Parameters
+    Attributes
     ----------
-    call : str
-        The call that made the fit.
     table : DataFrame
         One row for each hypothesis: ``hypothesis``; ``estimate``, the left side minus the right
         side; ``std_error``, ``statistic``, ``p_value``, ``conf_low`` and ``conf_high``.
@@ -128,41 +122,34 @@ class HypothesisTests(Carded):
         The covariance of these estimates.
     joint : Wald or None
         The test that all hypotheses hold.
-
-    Attributes
-    ----------
-    table, covariance, joint
     """
+
+    _title = "Tests of hypotheses"
 
     def __init__(
         self, call: str, table: pd.DataFrame, covariance: NDArray[np.float64], joint: Wald | None
     ) -> None:
         self.call, self.table, self.covariance, self.joint = call, table, covariance, joint
 
-    def summary(self) -> Summary:
-        """Return the table as a summary with text, HTML and LaTeX output."""
-        notes = note_on_agreement(self.table)
-        return Summary("Tests of hypotheses", self.call, self._facts(), {"": self.table}, notes)
-
     def _facts(self) -> dict[str, str]:
         facts = {"Hypotheses": str(len(self.table))}
         if self.joint is not None:
-            facts["All together"] = _said(self.joint)
+            facts["All together"] = _joint_in_words(self.joint)
         return facts
 
-    def _card(self) -> Card:
-        return Card("Tests of hypotheses", self._facts(), self.table)
+    def _notes(self) -> tuple[str, ...]:
+        return note_on_agreement(self.table)
 
 
-def _said(joint: Wald) -> str:
+def _joint_in_words(joint: Wald) -> str:
     """Return a joint test in words, by the law that its p-value is from."""
     statistic, df, p_value, df_of_variance = joint
     if df == 0:
         return "unknown, as all trees agree"
-    said = f"χ² = {statistic:.4g}, df = {df}"
+    words = f"χ² = {statistic:.4g}, df = {df}"
     if np.isfinite(df_of_variance):
-        said = f"F = {statistic / df:.4g}, df = {df} and {df_of_variance:.4g}"
-    return f"{said}, p {p_in_words(p_value)}"
+        words = f"F = {statistic / df:.4g}, df = {df} and {df_of_variance:.4g}"
+    return f"{words}, p {p_in_words(p_value)}"
 
 
 def tested(
@@ -211,9 +198,10 @@ def _read(
         hypothesis = [hypothesis]
     texts = [each for each in cast(Any, hypothesis) if isinstance(each, str)]
     if texts and len(texts) == len(cast(Any, hypothesis)):
-        found = [function_of_estimates(text, estimate) for text in texts]
-        values = np.array([value for value, _ in found])
-        return texts, values, np.array([gradient for _, gradient in found])
+        values, gradients = zip(
+            *(function_of_estimates(text, estimate) for text in texts), strict=True
+        )
+        return texts, np.array(values), np.array(gradients)
     matrix = _matrix(hypothesis, M)
     names = [
         " + ".join(f"{c:.4g} * b{j + 1}" for j, c in enumerate(row) if c) + " = 0" for row in matrix
@@ -249,10 +237,10 @@ def _matrix(hypothesis: ArrayLike, M: int) -> NDArray[np.float64]:
 
 
 def _require_finite(gradient: NDArray[np.float64], finite: NDArray[np.bool_]) -> None:
-    asked = np.flatnonzero((gradient != 0).any(axis=0) & ~finite)
-    if len(asked):
+    unknown = np.flatnonzero((gradient != 0).any(axis=0) & ~finite)
+    if len(unknown):
         raise InputError(
-            f"hypothesis=: b{asked[0] + 1} has no finite value, so that nothing can be tested of "
+            f"hypothesis=: b{unknown[0] + 1} has no finite value, so that nothing can be tested of "
             "it: test the others"
         )
 
@@ -276,9 +264,7 @@ def _unreadable(M: int) -> InputError:
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # Averaged predictions, comparisons and slopes, with standard errors, tests and intervals.
-# ------------------------------------------------------------------------------------------------
 
 # Cards leave out the last columns of a wide table; one end of an interval tells little.
 ON_CARDS = ("estimate", "std_error", "conf_low", "conf_high", "p_value")
@@ -287,17 +273,15 @@ BOTH_0 = "A ratio is NaN where both predictions are 0."
 
 
 @public
-class Effects(Carded):
+class Effects(TableReport):
     """Averaged predictions, comparisons or slopes of a fit.
 
     Returned by `predictions`, `comparisons` and `slopes` of the results.
 
-    Parameters
+    Attributes
     ----------
     title : str
         What was estimated.
-    call : str
-        The call that made the fit.
     estimates : Estimates
         The estimates and their covariance.
     level : float
@@ -306,11 +290,6 @@ class Effects(Carded):
         The value that is tested: 0, or 1 for ratios.
     notes : tuple of str
         What to know of the standard errors.
-    probabilities : bool, optional
-        Whether the estimates are probabilities, which lie between 0 and 1.
-
-    Attributes
-    ----------
     table : DataFrame
         One row for each estimate.  Columns: ``term``, ``contrast``; the columns of `at` and `by`,
         with an underscore if they are called like another one; ``class`` if the response is a
@@ -320,7 +299,6 @@ class Effects(Carded):
         twice as far from the estimate as plain ones.
     covariance : (M, M) float64 or None
         The covariance of the estimates over training samples; NaN for ratios that are not finite.
-    notes : tuple of str
 
     Examples
     --------
@@ -396,32 +374,30 @@ class Effects(Carded):
         """
         return tested(self.call, self.estimates, hypothesis, joint, self.level)
 
-    def summary(self) -> Summary:
-        """Return the table as a summary with text, HTML and LaTeX output."""
-        facts = {"Estimates": str(len(self.table)), **self._intervals}
-        notes = self.notes + note_on_agreement(self.table)
-        if np.isinf(self.table["estimate"]).any():
-            notes += (DIVIDED_BY_0,)
-        if self.table["estimate"].isna().any():
-            notes += (BOTH_0,)
+    @property
+    def _title(self) -> str:
+        return self.title
+
+    def _facts(self) -> dict[str, str]:
+        return {"Estimates": str(len(self.table)), **self._intervals}
+
+    def _sections(self) -> dict[str, pd.DataFrame]:
         shown = self._shown()
         if self.estimates.uncertainty is None:
             shown = shown.drop(columns=[name for name in NUMBERS if name != "estimate"])
-        return Summary(self.title, self.call, facts, {"": shown}, notes)
+        return {"": shown}
 
+    def _notes(self) -> tuple[str, ...]:
+        estimate = self.table["estimate"]
+        infinite = (DIVIDED_BY_0,) if np.isinf(estimate).any() else ()
+        unknown = (BOTH_0,) if estimate.isna().any() else ()
+        return (*self.notes, *note_on_agreement(self.table), *infinite, *unknown)
+
+    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot the first 40 estimates as points, with their intervals.
 
         What is infinite is at the edge of the axes: an estimate there is an arrow.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw.  By default on a new figure.
-
-        Returns
-        -------
-        Axes
         """
         labels = self.table.drop(columns=list(NUMBERS))
         return plots.plot_effects(labels, self.table[list(NUMBERS)], self.title, self.null, ax)
@@ -452,9 +428,7 @@ class Effects(Carded):
         return {"Intervals": percentage(self.level)}
 
 
-# ------------------------------------------------------------------------------------------------
 # Effects of a fit, with what is to be known of their standard errors.
-# ------------------------------------------------------------------------------------------------
 
 
 def effects_of(
@@ -487,13 +461,13 @@ def effects_of(
         progress_bar(total=averages * len(grouped.share), unit="row", progress=progress) as bar,
     ):
         comparison = RATIO if ratio else DIFFERENCE
-        found = estimated(fit, grouped, estimands, comparison, population, bar.update)
+        estimates = estimated(fit, grouped, estimands, comparison, population, bar.update)
         bar.update(bar.total - bar.n)
-    if found.uncertainty is not None:  # a weighted mean of models has none, and no forest
-        warn_of_few_trees(fit.forest.n_trees, found.uncertainty.trees_advised)
+    if estimates.uncertainty is not None:  # a weighted mean of models has none, and no forest
+        warn_of_few_trees(fit.forest.n_trees, estimates.uncertainty.trees_advised)
     averaged = all(estimand.low is None for estimand in estimands)
     if fit.design.response.n_classes == 2 and not (averaged or ratio):
-        found = of_event(found)
+        estimates = of_event(estimates)
     probabilities = averaged and fit.design.response.in_probabilities
     notes = notes_on_errors(fit)
-    return Effects(title, fit.call, found, level, float(ratio), notes, probabilities)
+    return Effects(title, fit.call, estimates, level, float(ratio), notes, probabilities)

@@ -28,39 +28,30 @@ from odrf.fits.stack.fit import StackedFit
 from odrf.public import public
 from odrf.text.layouts import quantity
 from odrf.text.names import free_name
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, Report, TableReport, with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------------------------------------------------------------------------------------------
 # The prediction of one row: paths, neighbours, nearest changes, slopes.
-# ------------------------------------------------------------------------------------------------
 
 # A number is changed if it moves by this share of the standard deviation of the response.
 CHANGE = 0.5
 
 
 @public
-class Explanation(Carded):
+class Explanation(Report):
     """What there is to say of the prediction of one row.
 
     Returned by `explain` of the results.
 
-    Parameters
+    Attributes
     ----------
-    fit : AnyFit
-        The fit.
     row : RawRows
         The row: its variables and its scaled predictors.
     change : float or None
         By how much a number must change in `changes`.
-    nearest : int
-        How many neighbours.
-
-    Attributes
-    ----------
     prediction : Series
         The mean response, or the probability of each class.
     predictors : DataFrame or None
@@ -97,6 +88,8 @@ class Explanation(Carded):
     ['bill_length_mm', 'bill_depth_mm']
     """
 
+    _title = "One prediction"
+
     def __init__(self, fit: AnyFit, row: RawRows, change: float | None, nearest: int) -> None:
         self.call, self.row, X = fit.call, row.frame, row.X
         now = expected_response(fit, X, row.offset)[0]
@@ -126,8 +119,11 @@ class Explanation(Carded):
         self.changes = nearest_changes(fit, row, changed)
         self.slopes = _slopes(fit, row, labels)
 
-    def summary(self) -> Summary:
-        """Return the tables as a summary with text, HTML and LaTeX output."""
+    def _facts(self) -> dict[str, str]:
+        shown = self.prediction.sort_values(ascending=False).head(4)
+        return {str(label): f"{value:.4g}" for label, value in shown.items()}
+
+    def _sections(self) -> dict[str, pd.DataFrame]:
         sections: dict[str, pd.DataFrame] = {}
         if self.predictors is not None:
             sections["Predictors on its paths"] = self.predictors.head(10)
@@ -138,15 +134,13 @@ class Explanation(Carded):
             sections["Slopes"] = slopes.loc[steepness.index[:10]]
         if self.neighbours is not None:
             sections["Neighbours"] = self.neighbours
-        notes = (f"Path: {'; '.join(self.rules)}.",) if self.rules else ()
-        return Summary("One prediction", self.call, self._facts(), sections, notes)
+        return sections
 
-    def _facts(self) -> dict[str, str]:
-        shown = self.prediction.sort_values(ascending=False).head(4)
-        return {str(label): f"{value:.4g}" for label, value in shown.items()}
+    def _notes(self) -> tuple[str, ...]:
+        return (f"Path: {'; '.join(self.rules)}.",) if self.rules else ()
 
     def _card(self) -> Card:
-        return Card("One prediction", self._facts(), self.changes)
+        return Card(self._title, self._facts(), self.changes)
 
 
 def _neighbours(fit: AnyFit, X: Matrix, nearest: int) -> pd.DataFrame | None:
@@ -182,31 +176,16 @@ def _slopes(fit: AnyFit, row: RawRows, labels: pd.Index) -> pd.Series | pd.DataF
     return pd.DataFrame(values, index=index, columns=labels)
 
 
-# ------------------------------------------------------------------------------------------------
 # One tree that stands for a fit, and how faithful it is.
-# ------------------------------------------------------------------------------------------------
 
 Drawn = TypeVar("Drawn")
 
 
 @public
-class Surrogate(Carded, Generic[Drawn]):
+class Surrogate(TableReport, Generic[Drawn]):
     """One oblique tree that imitates the predictions of a fit.
 
     Returned by `surrogate` of the results.
-
-    Parameters
-    ----------
-    call : str
-        The call that made the fit.
-    imitation : Imitation
-        The tree and its figures.
-    tree : ODTResults
-        The tree.
-    own_error : float
-        The error of the fit itself on its training rows.
-    own_rows : str
-        How these rows were predicted, in words.
 
     Attributes
     ----------
@@ -233,6 +212,8 @@ class Surrogate(Carded, Generic[Drawn]):
     (True, True)
     """
 
+    _title = "A tree that imitates the fit"
+
     def __init__(
         self, call: str, imitation: Imitation, tree: Drawn, own_error: float, own_rows: str
     ) -> None:
@@ -251,30 +232,20 @@ class Surrogate(Carded, Generic[Drawn]):
         rows[f"{measure} of the fit"] = (own_error, own_rows)
         self.table = pd.DataFrame.from_dict(rows, orient="index", columns=["value", "rows"])
 
-    def summary(self) -> Summary:
-        """Return the figures as a summary with text, HTML and LaTeX output."""
-        notes = [
+    def _facts(self) -> dict[str, str]:
+        return {"Leaves": str(self.n_leaves)}
+
+    def _notes(self) -> tuple[str, ...]:
+        notes = (
             "The tree explains the fit, not the data: where the fidelity is low, do not read the "
-            "fit from it."
-        ]
-        if self.at_zero:
-            notes.append("The tree imitates predictions at an offset of 0.")
-        facts = {"Leaves": str(self.n_leaves)}
-        sections = {"": self.table}
-        return Summary("A tree that imitates the fit", self.call, facts, sections, tuple(notes))
+            "fit from it.",
+        )
+        at_zero = ("The tree imitates predictions at an offset of 0.",) if self.at_zero else ()
+        return (*notes, *at_zero)
 
+    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draw the tree.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw.  By default on a new figure.
-
-        Returns
-        -------
-        Axes
-        """
+        """Draw the tree."""
         return cast(Any, self.tree).plot(ax=ax)
 
     def _card(self) -> Card:

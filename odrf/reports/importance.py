@@ -39,37 +39,25 @@ from odrf.statistics.importance import (
 )
 from odrf.statistics.strength import Strength, of_classes, of_numbers, sizes_to_try
 from odrf.text.splits import number
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, TableReport, with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------------------------------------------------------------------------------------------
 # Importance of directions: those whose splits decrease the impurity most.
-# ------------------------------------------------------------------------------------------------
 
 MOST_TERMS = 4
 
 
 @public
-class ProjectionImportance(Carded):
+class ProjectionImportance(TableReport):
     """The most important directions (Tomita et al. 2020, section 4.5).
 
     The importance of a direction is the impurity decrease of the splits along it; θ and -θ count as
     one direction.  This is most useful where directions repeat, as with ``projection="sparse"`` or
     ``"axis"``; directions with estimated or continuous random coefficients hardly ever do.
     Returned by `odrf.results.trees.TreeResults.projection_importance`.
-
-    Parameters
-    ----------
-    fit : Fit
-    top : int
-        Most directions.
-    resamples : int
-        Number of random halves of the rows on which the model is fitted again.
-    progress : bool
-        Show a progress bar.
 
     Attributes
     ----------
@@ -95,6 +83,10 @@ class ProjectionImportance(Carded):
     >>> bool(first["x1"] > 0 and first["x2"] > 0)
     True
     """
+
+    _title = "Importance of projections"
+    _heading = "The most important directions"
+    _note = "Coefficients are for columns scaled to [0, 1]."
 
     def __init__(self, fit: Fit, top: int, resamples: int, progress: bool) -> None:
         self.fit = fit
@@ -139,30 +131,13 @@ class ProjectionImportance(Carded):
             repeated += [key in top_keys for key in keys]
         return repeated / resamples
 
-    def summary(self) -> Summary:
-        """Return the table as a summary with text, HTML and LaTeX output."""
-        note = "Coefficients are for columns scaled to [0, 1]."
-        sections = {"The most important directions": self.table}
-        return Summary("Importance of projections", self.fit.call, self._facts(), sections, (note,))
-
+    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot the coefficients as a heat map, the most important direction first.
 
         At most 40 directions are drawn, and the 40 columns with the largest coefficients.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw.  By default on a new figure.
-
-        Returns
-        -------
-        Axes
         """
         return plots.plot_projections(self.coefficients, self.table["share"], ax)
-
-    def _card(self) -> Card:
-        return Card("Importance of projections", self._facts(), self.table)
 
     def _facts(self) -> dict[str, str]:
         return {
@@ -205,9 +180,7 @@ def _in_words(theta: pd.Series) -> str:
     return " ".join(words).removeprefix("+ ")
 
 
-# ------------------------------------------------------------------------------------------------
 # Tables of the importance of predictors.
-# ------------------------------------------------------------------------------------------------
 
 REMOVED, OUT_OF_BAG, HELD_OUT = "impurity removed", "out of bag", "held out"
 REMOVED_BY_STEPS = "impurity of the working response removed"
@@ -310,26 +283,16 @@ def _sorted(fit: AnyFit, columns: dict[str, NDArray[np.float64]]) -> pd.DataFram
     return table.sort_values("importance", ascending=False, kind="stable")
 
 
-# ------------------------------------------------------------------------------------------------
 # Pixel importance: how often splits use each pixel.
-# ------------------------------------------------------------------------------------------------
 
 TOP = 10
 
 
 @public
-class PixelImportance(Carded):
+class PixelImportance(TableReport):
     """How often splits use each pixel (Perry 2020, section 3.2).
 
     Returned by `odrf.results.trees.TreeResults.pixel_importance`.
-
-    Parameters
-    ----------
-    fit : Fit or BoostedFit
-    shape : (int, int), optional
-        Height and width of the images.
-    channels : int, optional
-        Channels of the images.
 
     Attributes
     ----------
@@ -351,6 +314,9 @@ class PixelImportance(Carded):
     >>> forest.pixel_importance().table["share"].idxmax() in ("x19", "x20", "x21")
     True
     """
+
+    _title = "Pixel importance"
+    _note = "share is that of the splits in which the pixel has a nonzero coefficient."
 
     def __init__(
         self,
@@ -379,11 +345,8 @@ class PixelImportance(Carded):
         """The shares as images (C, H, W): channels, height, width."""
         return self.table["share"].to_numpy().reshape(self._grid)
 
-    def summary(self) -> Summary:
-        """Return the most used pixels as a summary with text, HTML and LaTeX output."""
-        top = self._used_most.head(TOP)
-        note = "share is that of the splits in which the pixel has a nonzero coefficient."
-        return Summary("Pixel importance", self.call, self._facts(), {"Used most": top}, (note,))
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        return {"Used most": self._used_most.head(TOP)}
 
     def plot_image(self, *, ax: Axes | NDArray | None = None) -> Axes | NDArray:
         """Plot the shares as images, one for each channel, or for series as a curve.
@@ -406,7 +369,7 @@ class PixelImportance(Carded):
         return plots.plot_pixels(self.images, ax)
 
     def _card(self) -> Card:
-        return Card("Pixel importance", self._facts(), self._used_most)
+        return Card(self._title, self._facts(), self._used_most)
 
     def _facts(self) -> dict[str, str]:
         C, H, W = self._grid
@@ -449,9 +412,7 @@ def _known(fit: Fit | BoostedFit) -> tuple[int, int, int] | None:
     return fit.design.grid
 
 
-# ------------------------------------------------------------------------------------------------
 # Strength of a forest's trees and correlation between them.
-# ------------------------------------------------------------------------------------------------
 
 NOTES = {
     "regression": "tree_error is the mean squared error of a tree out of bag, correlation that of "
@@ -464,23 +425,15 @@ NOTES = {
 
 
 @public
-class StrengthCorrelation(Carded):
+class StrengthCorrelation(TableReport):
     """Strength of the trees of a forest and correlation between them (Breiman 2001).
 
     Returned by `odrf.results.forest.ODRFResults.strength_correlation`.
 
-    Parameters
-    ----------
-    fit : Fit
-        A forest.
-    subset_sizes : sequence of int, optional
-        Sizes of random subsets with which the forest is grown again.
-    progress : bool
-        Show a progress bar.
-
     Attributes
     ----------
     fit : Fit
+        A forest.
     table : DataFrame
         One row for each number of ``trees`` or, with `subset_sizes`, for each ``subset_size``, that
         of the fit first.  Columns: for classes ``strength``, the mean out-of-bag margin; for
@@ -500,6 +453,8 @@ class StrengthCorrelation(Carded):
     >>> bool(table["error"].iloc[-1] < table["bound"].iloc[-1])
     True
     """
+
+    _title = "Strength and correlation"
 
     def __init__(self, fit: Fit, subset_sizes: Sequence[int] | None, progress: bool) -> None:
         self.fit = fit
@@ -523,10 +478,15 @@ class StrengthCorrelation(Carded):
         """What differs between the rows of the table: ``"trees"`` or ``"subset_size"``."""
         return str(self.table.columns[0])
 
-    def summary(self) -> Summary:
-        """Return the table as a summary with text, HTML and LaTeX output."""
+    def _facts(self) -> dict[str, str]:
         last = self.table.iloc[-1 if self.by == "trees" else 0]
-        facts = {name: _said(last[name]) for name in self.table.columns[1:]}
+        numbers = last.iloc[1:].items()
+        return {str(name): "unknown" if np.isnan(one) else f"{one:.4g}" for name, one in numbers}
+
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        return {f"By {self.by}": self.table}
+
+    def _notes(self) -> tuple[str, ...]:
         notes = [NOTES[self.fit.kind]]
         if np.isinf(self.table["bound"]).any():
             notes.append(
@@ -538,8 +498,7 @@ class StrengthCorrelation(Carded):
                 "Unknown where too few rows of positive weight are out of bag; bound also where "
                 "correlation is below 0."
             )
-        title = "Strength and correlation"
-        return Summary(title, self.fit.call, facts, {f"By {self.by}": self.table}, tuple(notes))
+        return tuple(notes)
 
     @respelled(renamed={"axes": "ax"})
     @public_method
@@ -564,10 +523,6 @@ class StrengthCorrelation(Carded):
 
     def _card(self) -> Card:
         return Card(f"Strength and correlation by {self.by}", table=self.table, kept=())
-
-
-def _said(value: float) -> str:
-    return "unknown" if np.isnan(value) else f"{value:.4g}"
 
 
 def _with_subsets_of(fit: Fit, size: int) -> Fit:

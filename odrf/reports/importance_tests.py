@@ -28,15 +28,13 @@ from odrf.statistics.importance_tests import (
     knockoff_values,
 )
 from odrf.text.layouts import quantity
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, TableReport, with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------------------------------------------------------------------------------------------
 # Selection of predictors by knockoffs.
-# ------------------------------------------------------------------------------------------------
 
 Forest = TypeVar("Forest")
 
@@ -52,7 +50,7 @@ def knockoff_table(fit: Fit) -> pd.DataFrame:
 
 
 @public
-class KnockoffSelection(Carded, Generic[Forest]):
+class KnockoffSelection(TableReport, Generic[Forest]):
     """Predictors selected by their knockoffs, with a bound of the false discovery rate.
 
     Candès, Fan, Janson and Lv (2018).  Returned by
@@ -62,24 +60,18 @@ class KnockoffSelection(Carded, Generic[Forest]):
     predictor tells nothing beside the others, its knockoff is as likely the more important one; so
     the knockoffs that win count the false discoveries.
 
-    Parameters
+    Attributes
     ----------
     fit : Fit
         The forest.
     fdr : float
         The bound of the false discovery rate.
-    result : callable
-        Makes results of a fit.
-
-    Attributes
-    ----------
     table : DataFrame
         One row for each predictor, the largest difference first.  Columns: ``selected``;
         ``importance``, that of the predictor less that of its knockoff; ``fdr``, the smallest bound
         at which it is selected, 1 for none.
     threshold : float
         The difference from which on predictors are selected; infinite if none is.
-    fdr : float
 
     Examples
     --------
@@ -89,6 +81,13 @@ class KnockoffSelection(Carded, Generic[Forest]):
     >>> list(forest.select_variables("knockoff", fdr=0.3).table.columns)
     ['selected', 'importance', 'fdr']
     """
+
+    _title = "Variable selection"
+    _heading = "Predictors"
+    _note = (
+        "importance is that of the predictor less that of its knockoff, fdr the smallest bound "
+        "at which it is selected."
+    )
 
     def __init__(self, fit: Fit, fdr: float, result: Callable[[Fit], Forest]) -> None:
         self.fit, self.fdr, self._result = fit, fdr, result
@@ -136,34 +135,18 @@ class KnockoffSelection(Carded, Generic[Forest]):
         call = f"{self.fit.call}.select_variables('knockoff').best()"
         return self._result(refit_on_some(self.fit, which, call, progress))
 
-    def summary(self) -> Summary:
-        """Return the table as a summary with text, HTML and LaTeX output."""
-        note = (
-            "importance is that of the predictor less that of its knockoff, fdr the smallest bound "
-            "at which it is selected."
-        )
-        facts = {"Method": "knockoffs"} | self._facts()
-        sections = {"Predictors": self.table}
-        return Summary("Variable selection", self.fit.call, facts, sections, (note,))
-
+    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Plot the importance of each predictor less that of its knockoff, and the threshold.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw.  By default on a new figure.
-
-        Returns
-        -------
-        Axes
-        """
+        """Plot the importance of each predictor less that of its knockoff, and the threshold."""
         return plots.plot_knockoffs(self.table, self.threshold, ax)
 
     def _card(self) -> Card:
-        return Card("Selection of predictors by knockoffs", self._facts(), self.table)
+        return Card("Selection of predictors by knockoffs", self._selection(), self.table)
 
     def _facts(self) -> dict[str, str]:
+        return {"Method": "knockoffs", **self._selection()}
+
+    def _selection(self) -> dict[str, str]:
         least = "none" if np.isinf(self.threshold) else f"{self.threshold:.3g}"
         # a rate of at most fdr supposes one false discovery
         fewest, selected = int(np.ceil(1 / self.fdr)), quantity(len(self.selected()), "predictor")
@@ -176,9 +159,7 @@ class KnockoffSelection(Carded, Generic[Forest]):
         }
 
 
-# ------------------------------------------------------------------------------------------------
 # Tests of the importance of variables, as a table.
-# ------------------------------------------------------------------------------------------------
 
 
 def importance_tests(
@@ -268,9 +249,7 @@ def _require_free(member: Any, names: Sequence[str], sets: Mapping[str, Sequence
         raise InputError(f"groups=: {member!r} is in two sets: leave it in one of them")
 
 
-# ------------------------------------------------------------------------------------------------
 # A warning before predictors are permuted that are strongly correlated.
-# ------------------------------------------------------------------------------------------------
 
 STRONG = 0.8
 

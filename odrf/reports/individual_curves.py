@@ -18,9 +18,9 @@ from odrf.fits.curves import curves_of_rows, some_rows
 from odrf.fits.fit import AnyFit, raw_rows
 from odrf.public import public
 from odrf.public.progress import progress_bar
-from odrf.reports.curves import axes_of, chosen_classes
+from odrf.reports.curves import PlainCurves, axes_of
 from odrf.statistics.curves import VariablePoints
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +30,7 @@ MOST_ROWS = 100_000
 
 @public
 @dataclass(frozen=True, eq=False, repr=False)
-class IndividualCurves(Carded):
+class IndividualCurves(PlainCurves):
     """How the prediction of each of some rows depends on one variable.
 
     Returned by `ice` of all results.
@@ -59,9 +59,8 @@ class IndividualCurves(Carded):
     (15, 3)
     """
 
-    call: str
-    response: str
-    classes: pd.Index | None
+    _title = "Curves of single rows"
+
     axis: VariablePoints
     frame: pd.DataFrame
     predicted: NDArray[np.float64]
@@ -73,41 +72,40 @@ class IndividualCurves(Carded):
         Columns: ``row``, the label of the row; ``value`` of the variable; for classes ``class``;
         ``estimate``, the prediction.
         """
-        m, G, K = self.predicted.shape
-        parts = []
-        for k in range(K):
-            part: dict[str, Any] = {
-                "row": np.repeat(self.frame.index.to_numpy(), G),
-                "value": np.tile(self.axis.values, m),
+        m, G, _ = self.predicted.shape
+        row, value = np.repeat(self.frame.index.to_numpy(), G), np.tile(self.axis.values, m)
+        return self._of_classes(
+            lambda k: {
+                "row": row,
+                "value": value,
+                **self._label_of(k),
+                "estimate": self.predicted[:, :, k].ravel(),
             }
-            if self.classes is not None:
-                part["class"] = self.classes[k]
-            parts.append(pd.DataFrame(part | {"estimate": self.predicted[:, :, k].ravel()}))
-        return pd.concat(parts, ignore_index=True)
+        )
 
     @cached_property
     def _spread(self) -> pd.DataFrame:
         """Quantiles, over the rows, of the change of curves from the first point to the last."""
-        names = [self.response] if self.classes is None else [str(label) for label in self.classes]
         lines = {}
-        for k, name in enumerate(names):
+        for k, name in enumerate(self._names()):
             curves = self.predicted[:, :, k]
             change = curves[:, -1] - curves[:, 0]
             low, middle, high = np.quantile(change, [0.1, 0.5, 0.9])
             lines[name] = {"10 %": low, "50 %": middle, "90 %": high}
         return pd.DataFrame.from_dict(lines, orient="index")
 
-    def summary(self) -> Summary:
-        """Return by how much the predictions of rows change from the first point to the last."""
-        facts = {
+    def _facts(self) -> dict[str, str]:
+        return {
             "Variable": self.axis.name,
             "Points": str(len(self.axis.values)),
             "Rows": str(len(self.frame)),
         }
-        first, last = self.axis.labels[0], self.axis.labels[-1]
-        heading = f"Change from {first} to {last}: quantiles over the rows"
-        return Summary("Curves of single rows", self.call, facts, {heading: self._spread})
 
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        first, last = self.axis.labels[0], self.axis.labels[-1]
+        return {f"Change from {first} to {last}: quantiles over the rows": self._spread}
+
+    @with_axes
     def plot(
         self,
         *,
@@ -129,12 +127,7 @@ class IndividualCurves(Carded):
         of : class, optional
             The class whose probability is drawn.  By default, of two classes the second; of more
             the one whose probability changes most.
-        ax : Axes, optional
-            Where to draw.  By default on a new figure.
-
-        Returns
-        -------
-        Axes
+        {ax}
 
         Raises
         ------
@@ -145,19 +138,13 @@ class IndividualCurves(Carded):
         if colour is not None and not named:
             known = nearest(str(colour), self.frame.columns)
             raise InputError(f"colour={colour!r} is no variable of the fit{known}")
-        k = self._class_drawn(of)
-        curves = self.predicted[:, :, k]
-        scale = self.response if self.classes is None else f"probability of {self.classes[k]}"
+        k = self._class_drawn(of, lambda: np.ptp(self.predicted, axis=1).mean(axis=0))
+        curves, scale = self.predicted[:, :, k], self._scale_of(k)
         if checked_truth("centred", centred):
             curves = curves - curves[:, :1]
             scale = f"change of {scale}"
         by = None if colour is None else self.frame[colour]
         return plots.plot_individual(self.axis, curves, scale, by, ax)
-
-    def _class_drawn(self, of: Any) -> int:
-        if of is not None or self.classes is None or len(self.classes) == 2:
-            return chosen_classes(self.classes, None if of is None else [of])[0]
-        return int(np.argmax(np.ptp(self.predicted, axis=1).mean(axis=0)))
 
     def _card(self) -> Card:
         title = f"Curves of {self.response} on {self.axis.name} for {len(self.frame)} rows"

@@ -19,7 +19,7 @@ from odrf.fits.curves import Interacting, grown_on_permuted, interacting, some_r
 from odrf.fits.fit import AnyFit, raw_rows
 from odrf.public import public
 from odrf.public.progress import progress_bar
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, Report, with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +35,7 @@ NOTE = (
 
 @public
 @dataclass(frozen=True, eq=False, repr=False)
-class Interactions(Carded):
+class Interactions(Report):
     """Which variables interact, ranked by strength.
 
     Returned by `interactions` of all results.
@@ -61,6 +61,9 @@ class Interactions(Carded):
     >>> fit.interactions(rows=30, permutations=0).table.columns.tolist()
     ['first', 'second', 'strength', 'H']
     """
+
+    _title = "Interactions"
+    _note = NOTE
 
     call: str
     names: tuple[str, ...]
@@ -99,16 +102,17 @@ class Interactions(Carded):
             table["noise"] = float(np.mean(largest))
         return table.sort_values("strength", ascending=False, kind="stable", ignore_index=True)
 
-    def summary(self) -> Summary:
-        """Return the strongest pairs, and the variables, as a summary."""
-        facts = {
+    def _facts(self) -> dict[str, str]:
+        return {
             "Variables": str(len(self.names)),
             "Rows": str(self.n_rows),
             "Permutations": str(len(self.noise)),
         }
-        sections = {"Pairs": self.table.head(TOP), "With all others": self.overall.head(TOP)}
-        return Summary("Interactions", self.call, facts, sections, (NOTE,))
 
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        return {"Pairs": self.table.head(TOP), "With all others": self.overall.head(TOP)}
+
+    @with_axes
     def plot(self, *, overall: bool = False, ax: Axes | None = None) -> Axes:
         """Plot the strengths as dots, filled if they are above the noise, which is a line.
 
@@ -116,12 +120,7 @@ class Interactions(Carded):
         ----------
         overall : bool, default False
             Draw the interaction of each variable with all others, not of pairs; the 30 strongest.
-        ax : Axes, optional
-            Where to draw.  By default on a new figure.
-
-        Returns
-        -------
-        Axes
+        {ax}
         """
         if checked_truth("overall", overall):
             return plots.plot_interactions([(name,) for name in self.overall["variable"]],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -22,32 +23,32 @@ from odrf.public import public, warn_of_old
 from odrf.public.progress import progress_bar
 from odrf.text.layouts import quantity
 from odrf.text.splits import number
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, TableReport, with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
-# ------------------------------------------------------------------------------------------------
 # Tables of errors on held-out or out-of-bag rows by size, from which a size is chosen.
-# ------------------------------------------------------------------------------------------------
 
 SHOWN = 25
 CHOICES_IN_WORDS = {"min": "Smallest error", "1se": "1-SE rule"}
 RULES_IN_WORDS = {"weakest_link": "weakest link", "growth": "growth order"}
+Made = TypeVar("Made")
 
 
 @public
-class ErrorTable(Carded):
+class ErrorTable(TableReport):
     """Base class of pruning paths, growth paths and selections of predictors.
 
     Attributes
     ----------
+    fit : Fit
+        The fit.
     table : DataFrame
         One row for each size: of a tree, of a forest's trees, or of a set of predictors.
     """
 
-    table: pd.DataFrame
+    fit: Fit
 
     def row(self, rule: str = ONE_SE) -> int:
         """Return the number of the row of `table` that the rule chooses.
@@ -72,31 +73,63 @@ class ErrorTable(Carded):
         """
         return self._chosen_row(rule)
 
+    @with_axes
+    def plot(self, *, rule: str = ONE_SE, ax: Axes | None = None) -> Axes:
+        """Plot the error of each size, and mark what the rule chooses.
+
+        Without held-out rows, it is the training error.
+
+        Parameters
+        ----------
+        rule : {"min", "1se"}, default "1se"
+            The rule whose choice is marked.
+        {ax}
+
+        Raises
+        ------
+        InputError
+            If `rule` is unknown.
+        """
+        checked_choice("rule", rule, CHOICES)
+        return self._plot(rule, ax)
+
+    @abstractmethod
+    def _plot(self, rule: str, ax: Axes | None) -> Axes:
+        """Plot the errors."""
+
+    @abstractmethod
+    def _in_words(self, row: int) -> str:
+        """Return the size in a row, in words."""
+
     def _chosen_row(self, rule: str) -> int:
         """Return the row that the rule chooses by ``error``, the largest size first."""
         return chosen_row(self.table, rule)
 
-    def _alpha(self, k: Any) -> float:
-        """Return the α in row `k`; raise `InputError` if there is no such row."""
-        if not is_whole(k) or not 0 <= k < len(self.table):
-            raise InputError(f"k={k!r} is not a row of the table: use 0 to {len(self.table) - 1}")
-        return float(self.table["alpha"].iloc[k])
+    @property
+    def _kept(self) -> tuple[int, ...]:
+        """The rows that the rules choose, which short tables show, too."""
+        return tuple(map(self.row, CHOICES))
+
+    def _choices(self) -> dict[str, str]:
+        """Return what the rules choose."""
+        words = CHOICES_IN_WORDS.values()
+        return dict(zip(words, map(self._in_words, self._kept), strict=True))
+
+    def _some_rows(self, of_what: str, largest_first: bool = False) -> dict[str, pd.DataFrame]:
+        """Return under a heading about `SHOWN` rows in a geometric sequence, and those chosen.
+
+        More rows of small sizes are shown.
+        """
+        step = -1 if largest_first else 1
+        table = shown = self.table[::step]
+        if len(table) > SHOWN:
+            at = np.geomspace(1, len(table), SHOWN).round().astype(int) - 1
+            shown = table[table.index.isin(table.index[at].append(pd.Index(self._kept)))]
+            of_what += f" ({len(shown)} of {len(table)})"
+        return {of_what: shown[::step]}
 
 
-def shown_rows(table: pd.DataFrame, kept: list[int]) -> pd.DataFrame:
-    """Return about `SHOWN` rows of a table, in a geometric sequence, and those labelled `kept`.
-
-    The table goes from the smallest size to the largest, so that more small sizes are shown.
-    """
-    if len(table) <= SHOWN:
-        return table
-    positions = np.geomspace(1, len(table), SHOWN).round().astype(int) - 1
-    return table[table.index.isin(table.index[positions].append(pd.Index(kept)))]
-
-
-# ------------------------------------------------------------------------------------------------
 # Approximation against estimation: training and test error of trees stopped at each size.
-# ------------------------------------------------------------------------------------------------
 
 # Evaluates a fit at its stages on held-out rows; takes the number of threads, too.
 Evaluate = Callable[[Fit, Stages, int], HeldOut]
@@ -112,7 +145,7 @@ class GrowthPath(ErrorTable):
     `odrf.results.tree.ODTResults.growth_path` and
     `odrf.results.forest.ODRFResults.growth_path`.
 
-    Parameters
+    Attributes
     ----------
     fit : Fit
         The fit.
@@ -120,17 +153,8 @@ class GrowthPath(ErrorTable):
         The fit before pruning; `fit` itself if it was not pruned.
     along : {"leaves", "depth"}
         How the size of a tree is measured.
-    stages : Stages
-        The sizes.
-    train, test : HeldOut
-        Errors of training rows and of test rows, from the largest size to the smallest.
     by : str
         Which rows the test rows are, in words.
-
-    Attributes
-    ----------
-    fit, grown : Fit
-    along, by : str
     size : int
         Size of the largest tree of `fit`.
     table : DataFrame
@@ -153,6 +177,8 @@ class GrowthPath(ErrorTable):
     >>> path.best_size("1se") <= path.best_size("min") <= path.size
     True
     """
+
+    _title = "Growth path"
 
     def __init__(
         self,
@@ -209,38 +235,7 @@ class GrowthPath(ErrorTable):
         warn_of_old("GrowthPath.chosen", 'best_size("1se")')
         return self.best_size(ONE_SE)
 
-    def summary(self) -> Summary:
-        """Return the table as a summary with text, HTML and LaTeX output."""
-        shown = shown_rows(self.table, [self.row(rule) for rule in CHOICES])
-        of = "" if len(shown) == len(self.table) else f" ({len(shown)} of {len(self.table)})"
-        note = (
-            f"train and test are the {error_name(self.fit.kind)} of the training rows and of "
-            f"{self.by}, std_error the standard error of the latter."
-        )
-        sections = {f"Sizes{of}": shown}
-        return Summary("Growth path", self.fit.call, self._facts(), sections, (note,))
-
-    def plot(self, *, rule: str = ONE_SE, ax: Axes | None = None) -> Axes:
-        """Plot training and test error against the size.
-
-        The size that the rule chooses and the size of this fit are marked.
-
-        Parameters
-        ----------
-        rule : {"min", "1se"}, default "1se"
-            The rule whose choice is marked.
-        ax : Axes, optional
-            Where to draw.  By default on a new figure.
-
-        Returns
-        -------
-        Axes
-
-        Raises
-        ------
-        InputError
-            If `rule` is unknown.
-        """
+    def _plot(self, rule: str, ax: Axes | None) -> Axes:
         chosen = self.row(rule), CHOICES_IN_WORDS[rule]
         error = error_name(self.fit.kind)
         return plots.plot_growth(self.table, self.along, *chosen, self.size, error, self.by, ax)
@@ -254,21 +249,31 @@ class GrowthPath(ErrorTable):
         title = (
             f"Growth path of {quantity(len(self.table), 'size')}, along the {facts.pop('Along')}"
         )
-        return Card(title, facts, self.table, tuple(map(self.row, CHOICES)))
+        return Card(title, facts, self.table, self._kept)
 
     def _facts(self) -> dict[str, str]:
-        facts = {
+        return {
             "Along": self.along,
             "Trees": str(self.grown.forest.n_trees),
             "Test error": self.by,
-            "This fit": self._in_words(self.size),
+            "This fit": self._sized(self.size),
+            **self._choices(),
         }
-        for rule, words in CHOICES_IN_WORDS.items():
-            line = self.table.iloc[self.row(rule)]
-            facts[words] = f"{self._in_words(int(line[self.along]))}, {line['test']:.4g}"
-        return facts
 
-    def _in_words(self, size: int) -> str:
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        return self._some_rows("Sizes")
+
+    def _notes(self) -> tuple[str, ...]:
+        return (
+            f"train and test are the {error_name(self.fit.kind)} of the training rows and of "
+            f"{self.by}, std_error the standard error of the latter.",
+        )
+
+    def _in_words(self, row: int) -> str:
+        line = self.table.iloc[row]
+        return f"{self._sized(int(line[self.along]))}, {line['test']:.4g}"
+
+    def _sized(self, size: int) -> str:
         if self.along == LEAVES:
             return quantity(size, "leaf", "leaves")
         return quantity(size, "level of splits", "levels of splits")
@@ -313,32 +318,48 @@ def growth_path(
     return GrowthPath(fit, grown, along, stages, train, test, by)
 
 
-# ------------------------------------------------------------------------------------------------
-# The pruning path of a tree: its nested subtrees and their errors.
-# ------------------------------------------------------------------------------------------------
+class NestedPath(ErrorTable, Generic[Made]):
+    """Base class of the pruning paths of trees and of forests."""
 
-Tree = TypeVar("Tree")
+    _title = "Pruning path"
+
+    fit: Fit
+    _prune: Callable[..., Made]
+
+    @property
+    @abstractmethod
+    def pruning(self) -> str:
+        """``"weakest_link"`` or ``"growth"``: which subtrees are candidates."""
+
+    @property
+    def rule(self) -> str:
+        """The old name of `pruning`."""
+        name = type(self).__name__
+        warn_of_old(f"{name}.rule", f"{name}.pruning")
+        return self.pruning
+
+    def _made(self, k: int) -> Made:
+        """Return what is in row `k`; raise `InputError` if there is no such row."""
+        if not is_whole(k) or not 0 <= k < len(self.table):
+            raise InputError(f"k={k!r} is not a row of the table: use 0 to {len(self.table) - 1}")
+        return self._prune(alpha=float(self.table["alpha"].iloc[k]), path=self)
+
+
+# The pruning path of a tree: its nested subtrees and their errors.
 
 
 @public
-class PruningPath(ErrorTable, Generic[Tree]):
+class PruningPath(NestedPath[Made]):
     """The nested subtrees of a tree that are optimal for some α, the largest first.
 
     Returned by `odrf.results.tree.ODTResults.pruning_path`.
 
-    Parameters
+    Attributes
     ----------
     fit : Fit
         The tree to prune.
     subtrees : SubtreePath
         Its subtrees.
-    prune : callable
-        The method `prune` of the tree's results.
-
-    Attributes
-    ----------
-    fit : Fit
-    subtrees : SubtreePath
     table : DataFrame
         One row for each subtree, from the largest to the root.  The table of a pruned tree is the
         end of its parent's, with the same held-out errors if the folds are the same.  Columns:
@@ -376,7 +397,7 @@ class PruningPath(ErrorTable, Generic[Tree]):
     True
     """
 
-    def __init__(self, fit: Fit, subtrees: SubtreePath, prune: Callable[..., Tree]) -> None:
+    def __init__(self, fit: Fit, subtrees: SubtreePath, prune: Callable[..., Made]) -> None:
         self.fit, self.subtrees, self._prune = fit, subtrees, prune
         self.table = subtrees.table
 
@@ -384,12 +405,6 @@ class PruningPath(ErrorTable, Generic[Tree]):
     def pruning(self) -> str:
         """``"weakest_link"`` or ``"growth"``: which subtrees are candidates."""
         return self.subtrees.rule
-
-    @property
-    def rule(self) -> str:
-        """The old name of `pruning`."""
-        warn_of_old("PruningPath.rule", "PruningPath.pruning")
-        return self.pruning
 
     @property
     def loss(self) -> str:
@@ -406,7 +421,7 @@ class PruningPath(ErrorTable, Generic[Tree]):
         """Whether the subtrees were evaluated on held-out rows."""
         return self.subtrees.is_evaluated
 
-    def best(self, rule: str = ONE_SE) -> Tree:
+    def best(self, rule: str = ONE_SE) -> Made:
         """Return the subtree chosen by the held-out errors.
 
         Parameters
@@ -425,7 +440,7 @@ class PruningPath(ErrorTable, Generic[Tree]):
         """
         return self.tree(self.row(rule))
 
-    def tree(self, k: int) -> Tree:
+    def tree(self, k: int) -> Made:
         """Return the subtree in row `k` of the table.
 
         Parameters
@@ -442,114 +457,77 @@ class PruningPath(ErrorTable, Generic[Tree]):
         InputError
             If there is no such row.
         """
-        return self._prune(alpha=self._alpha(k), path=self)
+        return self._made(k)
 
-    def summary(self) -> Summary:
-        """Return the table as a summary with text, HTML and LaTeX output."""
-        error = loss_name(self.fit, self.loss)
-        facts = {
-            "Rule": RULES_IN_WORDS[self.pruning],
-            "Leaves grown": str(int(self.fit.forest.leaves()[0])),
-            "Subtrees": str(len(self.table)),
-            "Training error": error,
-        }
-        notes = [
-            "prune(alpha=) gives a subtree for any alpha from its row's up to the next row's. "
-            "error is that of the training rows; relative_error is divided by the error of the "
-            f"root, {number(float(self.table['error'].iloc[-1]))}."
-        ]
+    def _plot(self, rule: str, ax: Axes | None) -> Axes:
         if self.is_evaluated:
-            facts["Evaluated by"] = self.by
-            facts |= self._choices()
-            notes.append(
-                f"xerror is the {error_name(self.fit.kind)} of the held-out rows divided by that "
-                "of the root on the training rows, xstd its standard error."
-            )
-        kept = [self.row(rule) for rule in CHOICES] if self.is_evaluated else []
-        shown = shown_rows(self.table[::-1], kept)[::-1]
-        of = "" if len(shown) == len(self.table) else f" ({len(shown)} of {len(self.table)})"
-        sections = {f"Subtrees{of}": shown}
-        return Summary("Pruning path", self.fit.call, facts, sections, tuple(notes))
-
-    def plot(self, *, rule: str = ONE_SE, ax: Axes | None = None) -> Axes:
-        """Plot the held-out error of each subtree; without held-out rows, the training error.
-
-        Parameters
-        ----------
-        rule : {"min", "1se"}, default "1se"
-            The rule whose choice is marked.
-        ax : Axes, optional
-            Where to draw.  By default on a new figure.
-
-        Returns
-        -------
-        Axes
-
-        Raises
-        ------
-        InputError
-            If `rule` is unknown.
-        """
-        checked_choice("rule", rule, CHOICES)
-        if self.is_evaluated:
-            what = f"held-out {error_name(self.fit.kind)}, share of the root's"
-            row, words = self.row(rule), CHOICES_IN_WORDS[rule]
-            return plots.plot_error_path(self.table, self.row("min"), row, words, what, ax)
-        along = (
-            growth_errors(trees_to_prune(self.fit, self.loss), self.loss)
-            if self.pruning == GROWTH
-            else None
-        )
-        error = loss_name(self.fit, self.loss)
-        return plots.plot_path(self.table, along, error, ax)
+            error = f"held-out {error_name(self.fit.kind)}, share of the root's"
+            chosen = self.row("min"), self.row(rule), CHOICES_IN_WORDS[rule]
+            return plots.plot_error_path(self.table, *chosen, error, ax)
+        along = None
+        if self.pruning == GROWTH:
+            along = growth_errors(trees_to_prune(self.fit, self.loss), self.loss)
+        return plots.plot_path(self.table, along, loss_name(self.fit, self.loss), ax)
 
     def _chosen_row(self, rule: str) -> int:
         return self.subtrees.row(rule)
 
-    def _card(self) -> Card:
-        facts = {"Rule": RULES_IN_WORDS[self.pruning]}
-        if self.is_evaluated:
-            facts |= {"Evaluated by": self.by, **self._choices()}
-        kept = tuple(map(self.row, CHOICES)) if self.is_evaluated else ()
-        return Card(
-            f"Pruning path of {quantity(len(self.table), 'subtree')}", facts, self.table, kept
-        )
+    @property
+    def _kept(self) -> tuple[int, ...]:
+        return super()._kept if self.is_evaluated else ()
 
-    def _choices(self) -> dict[str, str]:
-        """Return what the rules choose."""
-        leaves = self.table["leaves"]
+    def _in_words(self, row: int) -> str:
+        return quantity(self.table["leaves"].iloc[row], "leaf", "leaves")
+
+    def _card(self) -> Card:
+        facts = {"Rule": RULES_IN_WORDS[self.pruning], **self._evaluation()}
+        title = f"Pruning path of {quantity(len(self.table), 'subtree')}"
+        return Card(title, facts, self.table, self._kept)
+
+    def _facts(self) -> dict[str, str]:
         return {
-            words: quantity(leaves.iloc[self.row(rule)], "leaf", "leaves")
-            for rule, words in CHOICES_IN_WORDS.items()
+            "Rule": RULES_IN_WORDS[self.pruning],
+            "Leaves grown": str(int(self.fit.forest.leaves()[0])),
+            "Subtrees": str(len(self.table)),
+            "Training error": loss_name(self.fit, self.loss),
+            **self._evaluation(),
         }
 
+    def _evaluation(self) -> dict[str, str]:
+        return {"Evaluated by": self.by, **self._choices()} if self.is_evaluated else {}
 
-# ------------------------------------------------------------------------------------------------
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        return self._some_rows("Subtrees", largest_first=True)
+
+    def _notes(self) -> tuple[str, ...]:
+        notes: tuple[str, ...] = (
+            "prune(alpha=) gives a subtree for any alpha from its row's up to the next row's. "
+            "error is that of the training rows; relative_error is divided by the error of the "
+            f"root, {number(float(self.table['error'].iloc[-1]))}.",
+        )
+        if self.is_evaluated:
+            notes += (
+                f"xerror is the {error_name(self.fit.kind)} of the held-out rows divided by that "
+                "of the root on the training rows, xstd its standard error.",
+            )
+        return notes
+
+
 # Size and out-of-bag error of a forest whose trees are pruned at the same α.
-# ------------------------------------------------------------------------------------------------
-
-Forest = TypeVar("Forest")
 
 
 @public
-class ForestPath(ErrorTable, Generic[Forest]):
+class ForestPath(NestedPath[Made]):
     """A forest pruned at increasing α, the same for each tree (Theorem 5).
 
     Returned by `odrf.results.forest.ODRFResults.pruning_path`.
 
-    Parameters
+    Attributes
     ----------
     fit : Fit
         The forest to prune.
     sizes : ForestSizes
         Its sizes and errors at increasing α.
-    prune : callable
-        The method `prune` of the forest's results.
-
-    Attributes
-    ----------
-    fit : Fit
-    sizes : ForestSizes
     table : DataFrame
         One row for each α, from 0 to an α at which no splits remain.  Columns: ``alpha``;
         ``leaves``, the mean number of leaves of a tree; ``error``, the out-of-bag mean squared
@@ -564,7 +542,9 @@ class ForestPath(ErrorTable, Generic[Forest]):
     True
     """
 
-    def __init__(self, fit: Fit, sizes: ForestSizes, prune: Callable[..., Forest]) -> None:
+    _heading = "Forests"
+
+    def __init__(self, fit: Fit, sizes: ForestSizes, prune: Callable[..., Made]) -> None:
         self.fit, self.sizes, self._prune = fit, sizes, prune
         self.table = sizes.table
 
@@ -573,13 +553,7 @@ class ForestPath(ErrorTable, Generic[Forest]):
         """``"weakest_link"`` or ``"growth"``: which subtrees of each tree are candidates."""
         return self.sizes.rule
 
-    @property
-    def rule(self) -> str:
-        """The old name of `pruning`."""
-        warn_of_old("ForestPath.rule", "ForestPath.pruning")
-        return self.pruning
-
-    def best(self, rule: str = ONE_SE) -> Forest:
+    def best(self, rule: str = ONE_SE) -> Made:
         """Return the forest pruned at the α chosen by the out-of-bag error.
 
         Parameters
@@ -598,7 +572,7 @@ class ForestPath(ErrorTable, Generic[Forest]):
         """
         return self._prune(rule=checked_choice("rule", rule, CHOICES), path=self)
 
-    def forest(self, k: int) -> Forest:
+    def forest(self, k: int) -> Made:
         """Return the forest in row `k` of the table.
 
         Parameters
@@ -615,54 +589,32 @@ class ForestPath(ErrorTable, Generic[Forest]):
         InputError
             If there is no such row.
         """
-        return self._prune(alpha=self._alpha(k), path=self)
+        return self._made(k)
 
-    def summary(self) -> Summary:
-        """Return the table as a summary with text, HTML and LaTeX output."""
-        note = (
-            f"error is the out-of-bag {error_name(self.fit.kind)}, std_error its standard error "
-            "over rows or groups, leaves the mean of the trees."
-        )
-        facts, sections = self._facts(), {"Forests": self.table}
-        return Summary("Pruning path", self.fit.call, facts, sections, (note,))
-
-    def plot(self, *, rule: str = ONE_SE, ax: Axes | None = None) -> Axes:
-        """Plot the out-of-bag error of each forest, with one standard error to either side.
-
-        Parameters
-        ----------
-        rule : {"min", "1se"}, default "1se"
-            The rule whose choice is marked.
-        ax : Axes, optional
-            Where to draw.  By default on a new figure.
-
-        Returns
-        -------
-        Axes
-
-        Raises
-        ------
-        InputError
-            If `rule` is unknown.
-        """
+    def _plot(self, rule: str, ax: Axes | None) -> Axes:
         table = self.table.rename(columns={"error": "xerror", "std_error": "xstd"})
-        what = f"out-of-bag {error_name(self.fit.kind)}"
-        row, words = self.row(rule), CHOICES_IN_WORDS[rule]
+        error = f"out-of-bag {error_name(self.fit.kind)}"
+        chosen = self.row("min"), self.row(rule), CHOICES_IN_WORDS[rule]
         sizes = "leaves, mean of the trees"
-        return plots.plot_error_path(
-            table, self.row("min"), row, words, what, ax, sizes, "α of all trees"
-        )
+        return plots.plot_error_path(table, *chosen, error, ax, sizes, "α of all trees")
 
     def _card(self) -> Card:
         title = f"Pruning path of a forest: {len(self.table)} values of alpha"
-        return Card(title, self._facts(), self.table, tuple(map(self.row, CHOICES_IN_WORDS)))
+        return Card(title, self._facts(), self.table, self._kept)
 
     def _facts(self) -> dict[str, str]:
-        facts = {"Rule": RULES_IN_WORDS[self.pruning], "Trees": str(self.fit.forest.n_trees)}
-        for rule, words in CHOICES_IN_WORDS.items():
-            line = self.table.iloc[self.row(rule)]
-            facts[words] = f"{line['leaves']:.1f} leaves, alpha = {line['alpha']:.3g}"
-        return facts
+        trees = str(self.fit.forest.n_trees)
+        return {"Rule": RULES_IN_WORDS[self.pruning], "Trees": trees, **self._choices()}
+
+    def _notes(self) -> tuple[str, ...]:
+        return (
+            f"error is the out-of-bag {error_name(self.fit.kind)}, std_error its standard error "
+            "over rows or groups, leaves the mean of the trees.",
+        )
+
+    def _in_words(self, row: int) -> str:
+        line = self.table.iloc[row]
+        return f"{line['leaves']:.1f} leaves, alpha = {line['alpha']:.3g}"
 
 
 def require_own_path(path: Any, fit: Fit, whole: str) -> None:

@@ -17,15 +17,13 @@ from odrf.fits.proximity import indicators_of
 from odrf.public import public
 from odrf.statistics.proximity import scaled_to_plane
 from odrf.text.names import free_name
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Report, TableReport, with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------------------------------------------------------------------------------------------
 # Proximities of rows to training rows.
-# ------------------------------------------------------------------------------------------------
 
 WORDS = {
     "plain": "share of the trees in which two rows are in one leaf",
@@ -35,25 +33,19 @@ WORDS = {
 
 
 @public
-class Proximity(Carded):
+class Proximity(Report):
     """Proximities of rows to the training rows of a fit, as a sparse matrix.
 
     Returned by `proximity` of the results.
 
-    Parameters
+    Attributes
     ----------
-    call : str
-        The call that made the fit.
     type : {"plain", "oob", "weights"}
         What the entries are.
     matrix : scipy.sparse.csr_array (m, n)
         The proximities.
     rows, columns : Index
         The labels of the m rows, and of the n training rows.
-
-    Attributes
-    ----------
-    type, matrix, rows, columns
 
     Examples
     --------
@@ -63,6 +55,8 @@ class Proximity(Carded):
     >>> len(proximity.nearest(0, k=3))
     3
     """
+
+    _title = "Proximities"
 
     def __init__(
         self,
@@ -128,11 +122,6 @@ class Proximity(Carded):
         index = self.columns[at[best]]
         return pd.Series(value[best], index=index, name="proximity")
 
-    def summary(self) -> Summary:
-        """Return the figures as a summary with text, HTML and LaTeX output."""
-        note = f"An entry is the {WORDS[self.type]}."
-        return Summary("Proximities", self.call, self._facts(), notes=(note,))
-
     def _facts(self) -> dict[str, str]:
         m, n = self.matrix.shape
         return {
@@ -142,26 +131,19 @@ class Proximity(Carded):
             "Above 0": f"{self.matrix.nnz / max(m * n, 1):.1%} of the pairs",
         }
 
-    def _card(self) -> Card:
-        return Card("Proximities", self._facts())
+    def _notes(self) -> tuple[str, ...]:
+        return (f"An entry is the {WORDS[self.type]}.",)
 
 
-# ------------------------------------------------------------------------------------------------
 # Training rows in the plane, near to each other if they share leaves.
-# ------------------------------------------------------------------------------------------------
 
 
 @public
-class RowMap(Carded):
+class RowMap(TableReport):
     """Training rows in the plane, by classical scaling of their proximities.
 
     Returned by `map` of the results.  The squared distance of two rows is 1 minus the share of the
     trees in which they share a leaf.
-
-    Parameters
-    ----------
-    fit : AnyFit
-        The fit.
 
     Attributes
     ----------
@@ -179,6 +161,9 @@ class RowMap(Carded):
     ['first', 'second', 'species']
     """
 
+    _title = "Map of the training rows"
+    _note = "Rows are near each other if they share leaves in many trees."
+
     def __init__(self, fit: AnyFit) -> None:
         self.call = fit.call
         plane = scaled_to_plane(
@@ -195,23 +180,9 @@ class RowMap(Carded):
         )
         self._classes = response.classes
 
-    def summary(self) -> Summary:
-        """Return the figures as a summary with text, HTML and LaTeX output."""
-        note = "Rows are near each other if they share leaves in many trees."
-        return Summary("Map of the training rows", self.call, self._facts(), notes=(note,))
-
+    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draw the rows, coloured by the response.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw.  By default on a new figure.
-
-        Returns
-        -------
-        Axes
-        """
+        """Draw the rows, coloured by the response."""
         classes = None if self._classes is None else list(self._classes)
         return plots.plot_row_map(self.table, self._response, classes, self.explained, ax)
 
@@ -219,5 +190,5 @@ class RowMap(Carded):
         first, second = self.explained
         return {"Rows": str(len(self.table)), "Explained": f"{first:.0%} and {second:.0%}"}
 
-    def _card(self) -> Card:
-        return Card("Map of the training rows", self._facts(), self.table)
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        return {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from odrf.fits.importance_tests import EliminationSteps
 from odrf.pruning.complexity import ONE_SE
 from odrf.public import public
 from odrf.public.progress import progress_bar
-from odrf.reports.paths import CHOICES_IN_WORDS, ErrorTable
+from odrf.reports.paths import CHOICES_IN_WORDS, ErrorTable, Made
 from odrf.statistics.importance_tests import (
     CONFIRMED,
     REJECTED,
@@ -28,21 +28,17 @@ from odrf.statistics.importance_tests import (
     steps_of_elimination,
 )
 from odrf.text.layouts import quantity
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, TableReport, with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------------------------------------------------------------------------------------------
 # Selection of predictors by comparison with permuted copies, as in Boruta.
-# ------------------------------------------------------------------------------------------------
-
-Forest = TypeVar("Forest")
 
 
 @public
-class ShadowSelection(Carded, Generic[Forest]):
+class ShadowSelection(TableReport, Generic[Made]):
     """Predictors compared with permuted copies of themselves, as in Boruta.
 
     Kursa and Rudnicki (2010).  Returned by `select_variables` of `odrf.results.forest.ODRFResults`
@@ -51,23 +47,10 @@ class ShadowSelection(Carded, Generic[Forest]):
     each, its shadow.  A predictor scores a hit if its permutation importance is larger than that of
     every shadow.  Binomial tests of the number of hits confirm or reject predictors.
 
-    Parameters
-    ----------
-    fit : Fit
-        The forest on all predictors.
-    rounds : int
-        Most rounds.
-    progress : bool
-        Show a progress bar.
-    result : callable
-        Makes results of a fit.
-    evaluated_by : EliminationSteps, optional
-        How predictors are evaluated, and forests grown again; by default as forests for numbers and
-        classes.
-
     Attributes
     ----------
     fit : Fit
+        The forest on all predictors.
     rounds : int
         Number of rounds.
     table : DataFrame
@@ -86,12 +69,15 @@ class ShadowSelection(Carded, Generic[Forest]):
     True
     """
 
+    _title = "Variable selection"
+    _heading = "Predictors"
+
     def __init__(
         self,
         fit: Fit,
         rounds: int,
         progress: bool,
-        result: Callable[[Any], Forest],
+        result: Callable[[Any], Made],
         evaluated_by: EliminationSteps | None = None,
     ) -> None:
         self.fit, self._result, self._evaluated_by = fit, result, evaluated_by
@@ -149,7 +135,7 @@ class ShadowSelection(Carded, Generic[Forest]):
         pairs = zip(self.fit.design.predictors, self._decision, strict=True)
         return [name for name, decision in pairs if decision in wanted]
 
-    def best(self, tentative: bool = False, *, progress: bool = False) -> Forest:
+    def best(self, tentative: bool = False, *, progress: bool = False) -> Made:
         """Grow the forest again on the selected predictors.
 
         Parameters
@@ -180,38 +166,30 @@ class ShadowSelection(Carded, Generic[Forest]):
         call = f"{self.fit.call}.select_variables('boruta').best({of_best})"
         return self._result(self._grown_on(self.fit, which, call, progress))
 
-    def summary(self) -> Summary:
-        """Return the table as a summary with text, HTML and LaTeX output."""
-        facts = {"Method": "shadows (Boruta)", "Rounds": str(self.rounds)}
-        if self._evaluated_by is not None:
-            facts["Loss"] = self._evaluated_by.error
-        facts |= self._counts()
-        notes = [
+    @with_axes
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Plot the importance of each predictor and of the best shadow."""
+        return plots.plot_shadows(self.table, ax)
+
+    def _facts(self) -> dict[str, str]:
+        steps = self._evaluated_by
+        loss = {} if steps is None else {"Loss": steps.error}
+        return {
+            "Method": "shadows (Boruta)", "Rounds": str(self.rounds), **loss, **self._counts()
+        }  # fmt: skip
+
+    def _notes(self) -> tuple[str, ...]:
+        notes: tuple[str, ...] = (
             "importance is the mean rise of the out-of-bag loss when a predictor is permuted, "
-            "shadow that of the best permuted copy in the same rounds."
-        ]
+            "shadow that of the best permuted copy in the same rounds.",
+        )
         fewest = fewest_rounds(len(self.table))
         if self.rounds < fewest:
-            notes.append(
+            notes += (
                 f"In fewer than {fewest} rounds nothing can be confirmed or rejected: use rounds="
-                f"{fewest} or more."
+                f"{fewest} or more.",
             )
-        sections = {"Predictors": self.table}
-        return Summary("Variable selection", self.fit.call, facts, sections, tuple(notes))
-
-    def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Plot the importance of each predictor and of the best shadow.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw.  By default on a new figure.
-
-        Returns
-        -------
-        Axes
-        """
-        return plots.plot_shadows(self.table, ax)
+        return notes
 
     def _card(self) -> Card:
         title = f"Selection of predictors by shadows (Boruta) in {quantity(self.rounds, 'round')}"
@@ -230,13 +208,11 @@ def _updated(before: list[str], now: list[str]) -> list[str]:
     return [new if old == TENTATIVE else old for old, new in zip(before, now, strict=True)]
 
 
-# ------------------------------------------------------------------------------------------------
 # Backward elimination of predictors by permutation importance and out-of-bag error.
-# ------------------------------------------------------------------------------------------------
 
 
 @public
-class Elimination(ErrorTable, Generic[Forest]):
+class Elimination(ErrorTable, Generic[Made]):
     """Backward elimination: forests on fewer and fewer predictors.
 
     Returned by `select_variables` of `odrf.results.forest.ODRFResults` and of
@@ -244,22 +220,10 @@ class Elimination(ErrorTable, Generic[Forest]):
     of smallest permutation importance and grows the forest again.  The error of the chosen step is
     optimistic, because it was used for the choice; evaluate the chosen forest on new rows.
 
-    Parameters
-    ----------
-    fit : Fit
-        The forest on all predictors.
-    drop : float
-        Share of the predictors that a step drops, at least one predictor.
-    progress : bool
-        Show a progress bar.
-    result : callable
-        Makes results of a fit.
-    evaluated_by : EliminationSteps, optional
-        How steps are evaluated and grown; by default as forests for numbers and classes.
-
     Attributes
     ----------
     fit : Fit
+        The forest on all predictors.
     table : DataFrame
         One row for each step, from all predictors to one.  Columns: ``predictors``, their number;
         ``error``, the out-of-bag mean squared error or misclassification rate, or of times to an
@@ -277,12 +241,15 @@ class Elimination(ErrorTable, Generic[Forest]):
     [10, 8, 7, 6, 5, 4, 3, 2, 1]
     """
 
+    _title = "Variable selection"
+    _heading = "Steps"
+
     def __init__(
         self,
         fit: Fit,
         drop: float,
         progress: bool,
-        result: Callable[[Any], Forest],
+        result: Callable[[Any], Made],
         evaluated_by: EliminationSteps | None = None,
     ) -> None:
         self.fit, self._result = fit, result
@@ -329,7 +296,7 @@ class Elimination(ErrorTable, Generic[Forest]):
         """
         return self.kept[self.row(rule)]
 
-    def best(self, rule: str = ONE_SE, *, progress: bool = False) -> Forest:
+    def best(self, rule: str = ONE_SE, *, progress: bool = False) -> Made:
         """Grow the forest again on the selected predictors.
 
         Parameters
@@ -352,43 +319,21 @@ class Elimination(ErrorTable, Generic[Forest]):
         which = self._steps[self.row(rule)]
         return self._result(self._steps_of.grown_on(self.fit, which, call, progress))
 
-    def summary(self) -> Summary:
-        """Return the table as a summary with text, HTML and LaTeX output."""
-        facts = {"Method": "backward elimination", "Error": f"OOB {self._steps_of.error}"}
-        facts |= self._choices()
-        note = f"The 1-SE rule keeps {', '.join(self.selected())}."
-        return Summary("Variable selection", self.fit.call, facts, {"Steps": self.table}, (note,))
-
-    def plot(self, *, rule: str = ONE_SE, ax: Axes | None = None) -> Axes:
-        """Plot the out-of-bag error against the number of predictors.
-
-        Parameters
-        ----------
-        rule : {"min", "1se"}, default "1se"
-            The rule whose choice is marked.
-        ax : Axes, optional
-            Where to draw.  By default on a new figure.
-
-        Returns
-        -------
-        Axes
-
-        Raises
-        ------
-        InputError
-            If `rule` is unknown.
-        """
-        row, words = self.row(rule), CHOICES_IN_WORDS[rule]
+    def _plot(self, rule: str, ax: Axes | None) -> Axes:
+        chosen = self.row("min"), self.row(rule), CHOICES_IN_WORDS[rule]
         error = f"out-of-bag {self._steps_of.error}"
-        return plots.plot_elimination(self.table, self.row("min"), row, words, error, ax)
+        return plots.plot_elimination(self.table, *chosen, error, ax)
+
+    def _in_words(self, row: int) -> str:
+        return quantity(len(self.kept[row]), "predictor")
+
+    def _facts(self) -> dict[str, str]:
+        error = f"OOB {self._steps_of.error}"
+        return {"Method": "backward elimination", "Error": error, **self._choices()}
+
+    def _notes(self) -> tuple[str, ...]:
+        return (f"The 1-SE rule keeps {', '.join(self.selected())}.",)
 
     def _card(self) -> Card:
         title = f"Backward elimination of predictors in {quantity(len(self.table), 'step')}"
-        return Card(title, self._choices(), self.table, tuple(map(self.row, CHOICES_IN_WORDS)))
-
-    def _choices(self) -> dict[str, str]:
-        """Return what the rules choose."""
-        return {
-            words: quantity(len(self.selected(rule)), "predictor")
-            for rule, words in CHOICES_IN_WORDS.items()
-        }
+        return Card(title, self._choices(), self.table, self._kept)

@@ -25,7 +25,7 @@ from odrf.statistics.sensitivity import (
 )
 from odrf.text.layouts import quantity
 from odrf.text.splits import number
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, TableReport
 
 METHODS = {"uniform": "uniform", "sample": "by probability", "top": "most sensitive"}
 """Methods of selecting rows, and their names in plots."""
@@ -36,15 +36,11 @@ RANKS, DRAW = (0, 0), (0, 1)
 
 
 @public
-class Sensitivity(Carded):
+class Sensitivity(TableReport):
     """The sensitivity of each training row (Gupta et al., section 8).
 
     Rows near the boundaries between classes have a large sensitivity.  Returned by
     `odrf.results.guided.GRAFResults.sensitivity`.
-
-    Parameters
-    ----------
-    fit : GuidedFit
 
     Attributes
     ----------
@@ -66,6 +62,8 @@ class Sensitivity(Carded):
     >>> bool(found.table.loc[near, "probability"].mean() > 1 / 300)
     True
     """
+
+    _title = "Sensitivity of rows"
 
     def __init__(self, fit: GuidedFit) -> None:
         self.fit = fit
@@ -154,18 +152,15 @@ class Sensitivity(Carded):
         """Return the generator for a spawn key of the fit's seed; keys of trees have one number."""
         return np.random.default_rng(np.random.SeedSequence(self.fit.control.seed, spawn_key=key))
 
-    def summary(self) -> Summary:
-        """Return the most sensitive rows and their shares of the probability as a summary.
-
-        It has text, HTML and LaTeX output.
-        """
+    def _sections(self) -> dict[str, pd.DataFrame]:
         first = self.table.sort_values("rank").head(TOP)
-        sections = {
+        return {
             "Most sensitive first": self._kept,
             f"First {quantity(len(first), 'row')}": first,
         }
-        notes = () if self._classes is None else ("Every class has the same sum of θ/Θ.",)
-        return Summary("Sensitivity of rows", self.fit.call, self._facts(), sections, notes)
+
+    def _notes(self) -> tuple[str, ...]:
+        return () if self._classes is None else ("Every class has the same sum of θ/Θ.",)
 
     @cached_property
     def _kept(self) -> pd.DataFrame:
@@ -248,7 +243,7 @@ class Sensitivity(Carded):
         return [str(x), str(y)]
 
     def _card(self) -> Card:
-        return Card("Sensitivity of rows", self._facts(), self.table.sort_values("rank"))
+        return Card(self._title, self._facts(), self.table.sort_values("rank"))
 
     def _facts(self) -> dict[str, str]:
         p = self.table["probability"]

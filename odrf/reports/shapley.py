@@ -20,15 +20,13 @@ from odrf.public import public
 from odrf.statistics.shapley import Shares
 from odrf.text.names import free_name, shortened_names
 from odrf.text.splits import number
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, Report, with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------------------------------------------------------------------------------------------
 # Shapley values: what each term of the formula adds to each prediction.
-# ------------------------------------------------------------------------------------------------
 
 GLOBAL, ONE_ROW, ONE_TERM = "global", "row", "term"
 MEAN = "mean response"
@@ -36,7 +34,7 @@ MEAN = "mean response"
 
 @public
 @dataclass(frozen=True, eq=False, repr=False)
-class ShapleyValues(Carded):
+class ShapleyValues(Report):
     """Shapley values of n rows: prediction minus mean background prediction, divided among terms.
 
     Returned by ``shap()`` of a fit.  The values of a row add up to `prediction` minus `base`.
@@ -76,6 +74,8 @@ class ShapleyValues(Carded):
     >>> bool(abs(added - forest.predict(data.head(3))).max() < 1e-9)
     True
     """
+
+    _title = "Shapley values"
 
     call: str
     explains: str
@@ -149,6 +149,7 @@ class ShapleyValues(Carded):
         )
         return table.iloc[np.argsort(-np.abs(values), kind="stable")]
 
+    @with_axes
     def plot(
         self,
         kind: str = GLOBAL,
@@ -175,12 +176,7 @@ class ShapleyValues(Carded):
         output : label, optional
             The class.  By default, for ``"row"`` the class with the largest prediction; for
             ``"term"`` the class to which the term adds most, up or down.
-        ax : Axes, optional
-            Where to draw; by default on a new figure.
-
-        Returns
-        -------
-        Axes
+        {ax}
 
         Raises
         ------
@@ -241,14 +237,20 @@ class ShapleyValues(Carded):
             output_names=[str(name) for name in self.outputs] if several else None,
         )
 
-    def summary(self) -> Summary:
-        """Return the table as a summary with text, HTML and LaTeX output."""
-        note = (
+    def _facts(self) -> dict[str, str]:
+        return self.facts()
+
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        return {"Terms": self.table}
+
+    def _notes(self) -> tuple[str, ...]:
+        return (
             f"The values of a row add up to its {self.explains} minus the mean over "
-            f"{self.n_background} background rows."
+            f"{self.n_background} background rows.",
         )
-        title = "Shapley values"
-        return Summary(title, self.call, self.facts(), {"Terms": self.table}, (note,))
+
+    def _card(self) -> Card:
+        return Card(self._title, self.facts(), self.table)
 
     def facts(self) -> dict[str, str]:
         """Return what was explained, and how, in words."""
@@ -259,9 +261,6 @@ class ShapleyValues(Carded):
             "Drawn": f"{100 * self.drawn:.3g} %" if self.drawn else "none: all are exact",
             "Largest std. error": number(float(self.std_error.max(initial=0.0))),
         }
-
-    def _card(self) -> Card:
-        return Card("Shapley values", self.facts(), self.table)
 
     def _three(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return values with the axis of outputs (n, P, K)."""
@@ -320,9 +319,7 @@ def shapley_report(fit: AnyFit, explained: ExplainedRows) -> ShapleyValues:
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # Shapley interaction values: what terms of the formula add alone, and in pairs.
-# ------------------------------------------------------------------------------------------------
 
 # Of each name of a pair in plots.
 MOST_CHARACTERS = 12
@@ -330,7 +327,7 @@ MOST_CHARACTERS = 12
 
 @public
 @dataclass(frozen=True, eq=False, repr=False)
-class ShapleyInteractions(Carded):
+class ShapleyInteractions(Report):
     """Shapley interaction values of n rows: what terms add alone, and what pairs add beyond that.
 
     Returned by ``shap_interactions()`` of a fit.
@@ -357,6 +354,9 @@ class ShapleyInteractions(Carded):
     ['x1', 'x2']
     """
 
+    _title = "Shapley interaction values"
+    _note = "One half of an interaction counts for each of its two terms."
+
     values: NDArray[np.float64]
     std_error: NDArray[np.float64]
     sums: ShapleyValues
@@ -382,18 +382,9 @@ class ShapleyInteractions(Carded):
         )
         return table.sort_values("mean_absolute", ascending=False, kind="stable", ignore_index=True)
 
+    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Plot the sizes of the 15 largest interactions.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default on a new figure.
-
-        Returns
-        -------
-        Axes
-        """
+        """Plot the sizes of the 15 largest interactions."""
         table = self.table
         short = dict(
             zip(self.sums.terms, shortened_names(self.sums.terms, MOST_CHARACTERS), strict=True)
@@ -419,15 +410,19 @@ class ShapleyInteractions(Carded):
         explanation.values = self.values
         return explanation
 
-    def summary(self) -> Summary:
-        """Return the table as a summary with text, HTML and LaTeX output."""
-        note = "One half of an interaction counts for each of its two terms."
-        sections = {"Pairs": self.table.head(15), "Terms": self.sums.table}
-        title = "Shapley interaction values"
-        return Summary(title, self.sums.call, self.sums.facts(), sections, (note,))
+    @property
+    def call(self) -> str:
+        """The call that made the fit."""
+        return self.sums.call
+
+    def _facts(self) -> dict[str, str]:
+        return self.sums.facts()
+
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        return {"Pairs": self.table.head(15), "Terms": self.sums.table}
 
     def _card(self) -> Card:
-        return Card("Shapley interaction values", self.sums.facts(), self.table)
+        return Card(self._title, self._facts(), self.table)
 
     def _four(self) -> NDArray[np.float64]:
         """Return the values with the axis of outputs (n, P, P, K)."""

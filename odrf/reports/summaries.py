@@ -22,10 +22,14 @@ from odrf.fits.scores import (
     mean_rank_error,
     r_squared,
 )
-from odrf.options.boosting import ResolvedBoostingOptions, loss_in_words, mean_loss_in_words
+from odrf.options.boosting import (
+    REFIT,
+    ResolvedBoostingOptions,
+    loss_in_words,
+    mean_loss_in_words,
+)
 from odrf.options.criteria import IN_WORDS
 from odrf.options.sizes import FIXED, NONE
-from odrf.options.table import REFIT
 from odrf.options.tree import ALL, ResolvedOptions
 from odrf.reports.data_summary import kinds_notes, kinds_table, missing_notes
 from odrf.reports.importance import MeasuredImportance
@@ -35,13 +39,11 @@ from odrf.text.layouts import quantity
 from odrf.text.splits import number
 from odrf.text.summary import Card, Summary, rule_in_words
 
-# ------------------------------------------------------------------------------------------------
 # The error of training rows in words, which says where they are reproduced.
 #
 # A tree that grows until its leaves are single rows, and boosting for many rounds, predict their
 # training rows as they are.  What rounding leaves of the error is no error, and says nothing of new
 # rows.
-# ------------------------------------------------------------------------------------------------
 
 REPRODUCED = "the training rows are reproduced"
 NEARLY = "the training rows are nearly reproduced"
@@ -79,9 +81,7 @@ def without_rounding(losses: pd.DataFrame) -> pd.DataFrame:
     return losses.mask(losses.abs() < ROUNDING * losses.iloc[0].abs(), 0.0)
 
 
-# ------------------------------------------------------------------------------------------------
 # Summaries and short descriptions of a tree or a forest.
-# ------------------------------------------------------------------------------------------------
 
 MAX_CLASSES = 10
 TOP = 10
@@ -419,9 +419,7 @@ def mean_and_range(values: NDArray[np.int64]) -> str:
     return f"{values.mean():.1f} ({values.min()} to {values.max()})"
 
 
-# ------------------------------------------------------------------------------------------------
 # Summary and short description of boosted trees.
-# ------------------------------------------------------------------------------------------------
 
 # Rounds of the loss path in the summary.
 SHOWN = 6
@@ -576,9 +574,7 @@ def _score(
     return scores
 
 
-# ------------------------------------------------------------------------------------------------
 # Summary and short description of a guided forest.
-# ------------------------------------------------------------------------------------------------
 
 UNORDERED = "The planes treat ordered classes as unordered."
 

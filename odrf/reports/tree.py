@@ -20,9 +20,7 @@ from odrf.fits.predicting import class_labels
 from odrf.text.layouts import quantity
 from odrf.text.splits import SplitWriter, counted_as, node_of_terms, number, user_splits
 
-# ------------------------------------------------------------------------------------------------
 # Data frames of a tree's nodes and splits.
-# ------------------------------------------------------------------------------------------------
 
 
 def nodes_table(tree: Forest, design: Design, weight_unit: float) -> pd.DataFrame:
@@ -116,9 +114,7 @@ def _numbers(values: NDArray[np.integer], missing: NDArray[np.bool_]) -> pd.arra
     return pd.arrays.IntegerArray(values.astype(np.int64), missing)
 
 
-# ------------------------------------------------------------------------------------------------
 # A tree as indented text, in the style of rpart.
-# ------------------------------------------------------------------------------------------------
 
 # Levels of an ordered factor whose ranks are listed.
 MOST_LEVELS = 12
@@ -199,9 +195,7 @@ def _prediction(tree: Forest, node: int, response: Response, digits: int) -> str
     return f"{response.classes[code]} ({shares})"
 
 
-# ------------------------------------------------------------------------------------------------
 # The surrogates of a tree's splits, as a table.
-# ------------------------------------------------------------------------------------------------
 
 # Rows of the table in a summary, and terms of a sum there.
 MOST_ROWS, MOST_TERMS = 30, 3

@@ -6,8 +6,8 @@ from odrf.fits.fit import Fit
 from odrf.loading import loaded_later
 from odrf.results.base import FittedResults
 from odrf.results.forest import ODRFResults
+from odrf.results.models import TreeResults
 from odrf.results.tree import ODTResults
-from odrf.results.trees import TreeResults
 
 if TYPE_CHECKING:
     from odrf.reports.paths import GrowthPath, PruningPath

@@ -1,4 +1,4 @@
-"""The results that all fits share, however their trees were grown."""
+"""What all results have, and what the chapters read of results for numbers and classes."""
 
 from __future__ import annotations
 
@@ -6,59 +6,87 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypedDict, TypeVar, overload
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from odrf import fits, reports
-from odrf.checks import checked_choice, checked_truth
+from odrf.checks import checked_truth
 from odrf.design import Design
 from odrf.engine.trees.forest import Forest
-from odrf.errors import AbsentError, InputError, installing, nearest, refused_again
+from odrf.errors import AbsentError, InputError, installing
 from odrf.fits.fit import AnyFit, StreamedFit
 from odrf.fits.predicting import (
-    PREDICTIONS,
     RowsToPredict,
     as_response,
     mean_values,
-    predict_rows,
-    priors_of_rows,
-    require_priors,
     rows_of,
 )
 from odrf.fits.responses import (
     IN_BAG,
     asked_out_of_bag,
     leaves_rows_out,
-    predicting_rows_apart,
     residuals,
     residuals_of,
     training_rows,
     with_rows_apart,
 )
-from odrf.public import public
+from odrf.public import public_method
 from odrf.public.chunks import ChunkSource, chunks_to_predict
-from odrf.results.scores import Measured
-from odrf.results.unsupported import why_unsupported
-from odrf.text.summary import Card, Carded, Summary
+from odrf.results import absent
+from odrf.results.absent import ResultsType, known
+from odrf.text.summary import Card, Summary, card_as_html, card_as_text
 
 if TYPE_CHECKING:
-    from odrf.reports.consistency import ConsistencyReport
     from odrf.reports.data_summary import DataSummary
+    from odrf.reports.importance import MeasuredImportance
 
 CONVERTERS: dict[str, Callable[[Any], Any]] = {}
 """What makes objects of layers above of results, by name; `odrf` itself fills it."""
 
+Rows = pd.DataFrame | None
+Priors = Mapping[Any, float] | pd.Series | None
+Training = Literal["out-of-bag", "in-bag"] | None
+Label = Literal["response", "class"]
+"""Types of predictions that are a series."""
+Shares = Literal["prob", "cumulative", "trees"]
+"""Types of predictions that are a data frame."""
+Prediction = Label | Shares | Literal["leaf"]
 
-# ------------------------------------------------------------------------------------------------
-# What every result tells of its fit: call, formula, trees, data; and how it is saved.
-# ------------------------------------------------------------------------------------------------
+
+class OfRows(TypedDict, total=False):
+    """Options of `predict` that all results for numbers and classes have."""
+
+    priors: Priors
+    training: Training
+    progress: bool
 
 
-@public
-class AnyResults(Carded):
+Same = TypeVar("Same", bound="AnyResults")
+Value = TypeVar("Value")
+AFit = TypeVar("AFit", covariant=True)
+
+
+def kept(result: object, name: str, make: Callable[[], Value]) -> Value:
+    """Return what `make` returned when it was first called for a result; `name` is its name."""
+    made = vars(result)
+    if name not in made:
+        made[name] = make()
+    value: Value = made[name]
+    return value
+
+
+class Of(Protocol[AFit]):
+    """Results of a fit of a kind, such as ``Of[Fit]``."""
+
+    @property
+    def fit(self) -> AFit:
+        """The fit."""
+
+
+class AnyResults(metaclass=ResultsType):
     """Base class of all results, of whatever response.
 
     Parameters
@@ -68,32 +96,30 @@ class AnyResults(Carded):
     """
 
     fit: AnyFit
+    _lacks: ClassVar[Mapping[str, str]] = {}
+    """What this kind of fits has not, and so its results lack, each with the way out."""
 
     def __init_subclass__(cls) -> None:
-        public(cls)
+        absent.put_absent(cls)
 
-    if not TYPE_CHECKING:  # for types, attributes are those that are written down
+    def __init__(self, fit: Any) -> None:
+        self.fit = fit
 
-        def __getattr__(self, name: str) -> Any:
-            """Say why this kind of fits lacks what another kind has."""
-            own = type(self).__name__
-            reason = why_unsupported(own, name)
-            if reason:
-                raise AbsentError(f"{own} has no {name!r}: {reason}")
-            refused_again(self, name)
-            similar = nearest(name, [each for each in dir(type(self)) if each[0] != "_"])
-            raise AttributeError(f"{own} has no {name!r}{similar}", name=name, obj=self)
+    __dir__ = absent.there
+    __repr__ = card_as_text
+    _repr_html_ = card_as_html
+
+    @abstractmethod
+    def _card(self) -> Card:
+        """Return the short description."""
 
     def _shown_card(self) -> Card:
         """Return the short description; without training rows, of which it tells, a shorter one."""
         if self.fit.data.has_rows:
             return self._card()
-        facts = {"Call": self.call, "Training rows": f"{self.nobs}, {self._why_without_rows}"}
+        why = "read in chunks" if isinstance(self.fit, StreamedFit) else "left out"
+        facts = {"Call": self.call, "Training rows": f"{self.nobs}, {why}"}
         return Card(type(self).__name__, facts)
-
-    @property
-    def _why_without_rows(self) -> str:
-        return "left out"
 
     @property
     def call(self) -> str:
@@ -135,96 +161,11 @@ class AnyResults(Carded):
         """Number of leaves of each tree (B,)."""
         return self.fit.forest.leaves()
 
-    def save(self, path: str | PathLike[str], *, data: bool = True, progress: bool = False) -> None:
-        """Save the fit to a file; `odrf.load` reads it.
+    @abstractmethod
+    def predict(self, newdata: Rows = None, *args: Any, **options: Any) -> pd.Series | pd.DataFrame:
+        """Predict new rows, or the training rows."""
 
-        A file that exists is replaced as a whole: if saving fails, it is as it was.  The file holds
-        arrays and plain text, no code; `odrf.fits.files` describes it.
-
-        Parameters
-        ----------
-        path : str or path
-            The file.
-        data : bool, default True
-            Whether the file holds the training rows.  Without them the loaded fit predicts new
-            rows and shows its trees, and is smaller.  What is computed from training rows raises
-            `InputError`: predictions of them, errors, importances but those of impurity, intervals,
-            summaries, pruning by held-out rows, `update`, more trees, `row_predictor`, and what
-            knows the shares of the classes, such as ``predict(priors=)``.  Even then the file tells
-            what predictions need: the formula, the ranges and levels of columns, the values of
-            leaves, and all values of a column that 32 bits cannot tell apart, such as an
-            identifier.
-        progress : bool, default False
-            Show a progress bar: arrays are compressed, which takes seconds for large forests.
-
-        Raises
-        ------
-        InputError
-            If the folder does not exist, or the file cannot be written; if the fit has a part of
-            another library, such as a column of its type or a projection of your own class.
-
-        Warns
-        -----
-        UserWarning
-            If the formula uses functions of your own, or other code that `odrf.load` does not
-            trust.  The file does not hold such functions; the message says how to load it.
-        """
-        fits.files.saving.save(
-            type(self).__name__, self.fit, path, checked_truth("data", data), progress
-        )
-
-    def to_sklearn(self) -> Any:
-        """Return the fit as a fitted estimator of scikit-learn; it needs ``odrf[sklearn]``.
-
-        Returns
-        -------
-        estimator
-            One of the classes of `odrf.sklearn`, such as `odrf.sklearn.ODRFClassifier`, whose
-            ``results_`` is this result.  It predicts data frames with the columns that the formula
-            uses, or arrays of these columns.  Its parameters are the options of the fit, some as
-            they were resolved for its data.  The formula and case weights are no parameters:
-            ``clone(estimator).fit(X, y)`` uses all columns of X as they are.
-
-        Raises
-        ------
-        InputError
-            If scikit-learn is not installed, or the fit has offsets that are no column of its data.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> data = odrf.load_data("wine")
-        >>> tree = odrf.odt("cultivar ~ .", data, seed=1).to_sklearn()
-        >>> tree
-        ODTClassifier(random_state=1)
-        >>> bool(tree.score(data.drop(columns="cultivar"), data["cultivar"]) > 0.9)
-        True
-        """
-        try:
-            return CONVERTERS["sklearn"](self)
-        except ModuleNotFoundError as error:
-            raise InputError(
-                f"to_sklearn() needs {error.name}: install it with {installing('sklearn')}"
-            ) from error
-
-    def data_summary(self) -> DataSummary:
-        """Return what each predictor was taken as, its values, and how empty cells are treated.
-
-        Returns
-        -------
-        DataSummary
-            With ``table``, a row for each predictor, and ``summary()``.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> data = odrf.load_data("penguins").dropna()
-        >>> fit = odrf.odt("body_mass_g ~ sex + island + year", data, seed=1)
-        >>> fit.data_summary().table["taken_as"].to_dict()
-        {'sex': 'factor', 'island': 'factor', 'year': 'number'}
-        """
-        return reports.data_summary.DataSummary(self.fit)
-
+    @public_method
     def predict_chunks(
         self, source: ChunkSource, type: str | None = None, *, progress: bool = False
     ) -> Iterator[pd.Series | pd.DataFrame]:
@@ -267,6 +208,7 @@ class AnyResults(Carded):
         )
         return (predicted for _, predicted in found)
 
+    @public_method
     def predict_to_parquet(
         self,
         source: ChunkSource,
@@ -309,20 +251,153 @@ class AnyResults(Carded):
         )
 
     def _of_chunk(self, type: str | None) -> Callable[[pd.DataFrame], pd.Series | pd.DataFrame]:
-        predict = cast("Any", self).predict
-        return predict if type is None else partial(predict, type=type)
+        return self.predict if type is None else partial(self.predict, type=type)
+
+    @public_method
+    def summary(self, *, detail: bool = False, progress: bool = False) -> Summary:
+        """Return a summary: data, options, sizes, errors, importances.
+
+        It prints as text, and converts to HTML and LaTeX.  Of times to an event, follow-up is
+        estimated by the Kaplan–Meier curve of censoring (Schemper and Smith 1996, A note on
+        quantifying follow-up in studies of failure time, Controlled Clinical Trials 17).
+
+        Parameters
+        ----------
+        detail : bool, default False
+            Also show what each predictor was taken as: the table of `data_summary`.
+        progress : bool, default False
+            Show a progress bar while the importances are computed.
+
+        Returns
+        -------
+        Summary
+        """
+        summary = self._summary(progress)
+        if not checked_truth("detail", detail):
+            return summary
+        return reports.data_summary.with_data(summary, self.fit)
+
+    @abstractmethod
+    def _summary(self, progress: bool) -> Summary:
+        """Return the summary without details."""
+
+    def data_summary(self) -> DataSummary:
+        """Return what each predictor was taken as, its values, and how empty cells are treated.
+
+        Returns
+        -------
+        DataSummary
+            With ``table``, a row for each predictor, and ``summary()``.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("penguins").dropna()
+        >>> fit = odrf.odt("body_mass_g ~ sex + island + year", data, seed=1)
+        >>> fit.data_summary().table["taken_as"].to_dict()
+        {'sex': 'factor', 'island': 'factor', 'year': 'number'}
+        """
+        return reports.data_summary.DataSummary(self.fit)
+
+    @public_method
+    def save(self, path: str | PathLike[str], *, data: bool = True, progress: bool = False) -> None:
+        """Save the fit to a file; `odrf.load` reads it.
+
+        A file that exists is replaced as a whole: if saving fails, it is as it was.  The file holds
+        arrays and plain text, no code; `odrf.fits.files` describes it.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        data : bool, default True
+            Whether the file holds the training rows.  Without them the loaded fit predicts new
+            rows and shows its trees, and is smaller.  What is computed from training rows raises
+            `InputError`: predictions of them, errors, importances but those of impurity, intervals,
+            summaries, pruning by held-out rows, `update`, more trees, `row_predictor`, and what
+            knows the shares of the classes, such as ``predict(priors=)``.  Even then the file tells
+            what predictions need: the formula, the ranges and levels of columns, the values of
+            leaves, and all values of a column that 32 bits cannot tell apart, such as an
+            identifier.
+        progress : bool, default False
+            Show a progress bar: arrays are compressed, which takes seconds for large forests.
+
+        Raises
+        ------
+        InputError
+            If the folder does not exist, or the file cannot be written; if the fit has a part of
+            another library, such as a column of its type or a projection of your own class.
+
+        Warns
+        -----
+        UserWarning
+            If the formula uses functions of your own, or other code that `odrf.load` does not
+            trust.  The file does not hold such functions; the message says how to load it.
+        """
+        fits.files.saving.save(
+            type(self).__name__, self.fit, path, checked_truth("data", data), progress
+        )
+
+    def without_data(self: Same) -> Same:
+        """Return a result that does not keep the training rows.
+
+        As after ``save(data=False)``, it predicts new rows and shows its trees.  What is computed
+        from training rows raises `InputError`: predictions of them, errors, importances but those
+        of impurity, intervals, summaries, pruning by folds or rows out of bag, `update`, and more
+        trees.
+
+        Returns
+        -------
+        result
+            Of the same class.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("diabetes")
+        >>> tree = odrf.odt("progression ~ .", data, seed=1).without_data()
+        >>> tree.predict(data.head(3)).round(0).tolist() == tree.predict(data).round(0).tolist()[:3]
+        True
+        """
+        return type(self)(fits.without_data.without_rows(self.fit))  # type: ignore[type-var]
+
+    def to_sklearn(self) -> Any:
+        """Return the fit as a fitted estimator of scikit-learn; it needs ``odrf[sklearn]``.
+
+        Returns
+        -------
+        estimator
+            One of the classes of `odrf.sklearn`, such as `odrf.sklearn.ODRFClassifier`, whose
+            ``results_`` is this result.  It predicts data frames with the columns that the formula
+            uses, or arrays of these columns.  Its parameters are the options of the fit, some as
+            they were resolved for its data.  The formula and case weights are no parameters:
+            ``clone(estimator).fit(X, y)`` uses all columns of X as they are.
+
+        Raises
+        ------
+        InputError
+            If scikit-learn is not installed, or the fit has offsets that are no column of its data.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("wine")
+        >>> tree = odrf.odt("cultivar ~ .", data, seed=1).to_sklearn()
+        >>> tree
+        ODTClassifier(random_state=1)
+        >>> bool(tree.score(data.drop(columns="cultivar"), data["cultivar"]) > 0.9)
+        True
+        """
+        try:
+            return CONVERTERS["sklearn"](self)
+        except ModuleNotFoundError as error:
+            raise InputError(
+                f"to_sklearn() needs {error.name}: install it with {installing('sklearn')}"
+            ) from error
 
 
-# ------------------------------------------------------------------------------------------------
-# The results that all fits share, however their trees were grown.
-# ------------------------------------------------------------------------------------------------
-
-Priors = Mapping[Any, float] | pd.Series | None
-
-
-@public
-class FittedResults(AnyResults, Measured):
-    """Base class of the results for numbers and classes.
+class FittedResults(AnyResults):
+    """Base class of the results for numbers and classes: what their chapters read of a fit.
 
     Parameters
     ----------
@@ -330,20 +405,36 @@ class FittedResults(AnyResults, Measured):
         The fit, from which the results are computed when they are needed.
     """
 
-    fit: AnyFit
+    _drawn_by: ClassVar[str] = "tree"
 
     @property
     def classes(self) -> pd.Index | None:
         """The classes, in the order of the probability columns; None for a regression."""
         return self.fit.design.response.classes
 
-    @property
+    @overload
+    def predict(self, newdata: Rows = ..., type: Label = ...) -> pd.Series: ...
+    @overload
+    def predict(
+        self, newdata: Rows = ..., *, type: Literal["prob", "cumulative"]
+    ) -> pd.DataFrame: ...
+    @overload
+    def predict(
+        self, newdata: Rows = ..., type: Literal[Label, "prob", "cumulative"] = ...
+    ) -> pd.Series | pd.DataFrame: ...
+    @abstractmethod
+    def predict(
+        self, newdata: Rows = None, type: Any = "response", **options: Any
+    ) -> pd.Series | pd.DataFrame:
+        """Predict new rows, or the training rows."""
+
+    @known(absent.rows)
     def fittedvalues(self) -> pd.Series:
         """Predictions for the training rows, as by `predict()`: numbers, or classes."""
         fitted = as_response(self.fit, self._trained(), self.fit.data.index)
         return with_rows_apart(self.fit, fitted, self._as_new, leaves_rows_out(self.fit))
 
-    @property
+    @known(absent.rows)
     def resid(self) -> pd.Series:
         """Residuals of the training rows, from the predictions of `predict()`.
 
@@ -359,7 +450,7 @@ class FittedResults(AnyResults, Measured):
         return residuals(self.fit, self._trained())
 
     def _as_new(self, rows: pd.DataFrame) -> pd.Series:
-        return cast(pd.Series, self.predict(rows))
+        return self.predict(rows)
 
     def _resid_as_new(self, rows: pd.DataFrame) -> pd.Series:
         classes = self.kind == "classification"
@@ -393,163 +484,32 @@ class FittedResults(AnyResults, Measured):
         oob = self._out_of_bag_asked(newdata, training)
         return training_rows(self.fit, oob) if newdata is None else rows_of(self.fit, newdata)
 
-    @public
-    @predicting_rows_apart
-    def predict(
-        self,
-        newdata: pd.DataFrame | None = None,
-        type: str = "response",
-        *,
-        priors: Priors = None,
-        training: str | None = None,
-        progress: bool = False,
-    ) -> pd.Series | pd.DataFrame:
-        """Predict new rows, or the training rows.
-
-        Parameters
-        ----------
-        newdata : DataFrame, optional
-            Rows to predict, with the columns that the formula uses.  The response is not needed,
-            and other columns are ignored.  As in `odrf.odt`, of any library that narwhals knows.
-            By default the training rows.
-        type : str, default "response"
-            - ``"response"``: the mean response (regression), or the class.  Classes are
-              categorical: with the categories of the response, in their order, or else sorted.
-            - ``"class"``: the most probable class, the first of ties.  With
-              ``criterion="ordinal"`` the median: the first class with a cumulative probability of
-              at least 1/2.  Its mean absolute difference in rank is the smallest.
-            - ``"prob"``: a column of probabilities for each class.
-            - ``"cumulative"``, for ordered classes: a column for each class but the last, with the
-              probability of this class or a lower one.
-            - ``"leaf"``: the number of the leaf that the row reaches, as in `ODTResults.nodes`; for
-              a forest a column for each tree.
-            - ``"trees"``: a column with the prediction of each tree.
-        priors : mapping of class to number, or Series, optional
-            The class shares π' in the population of these rows, if they differ from the weighted
-            shares π in the training rows: a positive number for each class; they add up to 1.
-            Probabilities are corrected by Bayes' rule, p'_k ∝ p_k·π'_k/π_k (Saerens, Latinne and
-            Decaestecker 2002, equation (2.4)), and classes are predicted from these.  For the types
-            ``"response"``, ``"class"``, ``"prob"`` and ``"cumulative"`` of classes; see
-            `estimate_priors`.
-        training : {"out-of-bag", "in-bag"}, optional
-            How training rows are predicted, without `newdata`.  ``"out-of-bag"``, the default of
-            fits that leave rows out: by the trees that did not draw the row (of boosted trees, by
-            the runs).  These are forests of `odrf.odrf`, unless ``resample="none"``, boosted trees
-            with several runs, and fits of `odrf.auto`.  ``"in-bag"``: by all trees, as if the row
-            were new.  It is the default of all other fits, and too close to the responses of the
-            training rows.
-        progress : bool, default False
-            Show a progress bar of the rows.
-
-        Returns
-        -------
-        Series or DataFrame
-            With the index of `newdata`.  With ``missing="drop"``, the prediction of a row with
-            missing predictors is missing.  Out of bag, that of a row that every tree drew is
-            missing, with a `UserWarning` unless the fit has `order`; for ``"trees"``, that of a
-            tree that drew the row.  ``"leaf"`` gives the leaves in all trees in any case.
-
-        Raises
-        ------
-        InputError
-            If `type` is unknown, or needs classes in a regression; if `newdata` lacks a column or
-            has categories of an ordered factor that were not declared; if `priors` are not one
-            positive number for each class, or do not add up to 1; if `training` is unknown, is
-            given with `newdata`, or asks for out-of-bag predictions of a fit that leaves no rows
-            out.
-
-        Warns
-        -----
-        UserWarning
-            If a factor of `newdata` has levels that no training row has, declared as categories or
-            not: they count as missing values if the fit has ``missing="split"``, the default, or
-            ``"surrogate"``; else the row is taken to have none of the known levels.  An ordered
-            factor has a rank for each declared category, whether or not a row has it.
-        """
-        checked_choice("type", type, PREDICTIONS)
-        return predict_rows(self._rows(newdata, training, type), type, priors, progress)
-
-    def estimate_priors(
-        self, newdata: pd.DataFrame, *, max_steps: int = 1000, tolerance: float = 1e-8
-    ) -> pd.Series:
-        """Estimate the class shares in the population of unlabelled rows.
-
-        The class shares may differ from those of the training rows, but within each class the
-        distribution of the predictors must be the same.  The shares are estimated by maximum
-        likelihood with the EM algorithm (Saerens, Latinne and Decaestecker 2002, equation (2.9)),
-        from the fit's predicted probabilities.  Use forests or boosted trees: the probabilities of
-        a single tree are too extreme.  From very few rows the estimate is imprecise.
-
-        Parameters
-        ----------
-        newdata : DataFrame
-            The rows, as in `predict`; rows with missing predictors are left out.
-        max_steps : int, default 1000
-            Most EM steps.
-        tolerance : float, default 1e-8
-            The algorithm stops when no share changes by more.
-
-        Returns
-        -------
-        Series
-            One share for each class, to be used as ``predict(priors=)``.
-
-        Raises
-        ------
-        InputError
-            If the fit is a regression, there are no complete rows, or an option is out of range.
-
-        Warns
-        -----
-        UserWarning
-            If the shares have not converged after `max_steps`.
-
-        References
-        ----------
-        M. Saerens, P. Latinne and C. Decaestecker (2002). Adjusting the outputs of a classifier to
-        new a priori probabilities: a simple procedure. Neural Computation 14, 21-41.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> data = odrf.load_data("breast_cancer")
-        >>> fit = odrf.odrf("diagnosis ~ .", data[::2], n_trees=50, seed=1)
-        >>> new = data[1::2].query("diagnosis == 'malignant' or mean_radius < 11")
-        >>> priors = fit.estimate_priors(new)
-        >>> bool(abs(priors["malignant"] - (new["diagnosis"] == "malignant").mean()) < 0.05)
-        True
-        """
-        require_priors(self.design.response, "estimate_priors()")
-        shares = self.predict(newdata, type="prob").dropna().to_numpy()
-        return priors_of_rows(self.fit, shares, max_steps, tolerance)
+    @property
+    def _scored(self) -> NDArray[np.float64]:
+        """Predicted values (n, K) of the training rows, of which scores are computed."""
+        return self._in_bag
 
     @property
-    def _why_without_rows(self) -> str:
-        return "read in chunks" if isinstance(self.fit, StreamedFit) else "left out"
+    def _scored_error(self) -> float:
+        return fits.scores.mean_loss(self.fit, self._in_bag)
+
+    @property
+    def _oob_value(self) -> NDArray[np.float64]:
+        """Values (n, K) of the training rows out of bag, of fits that have such rows."""
+        raise AbsentError("every tree uses all rows, so that none are out of bag")
+
+    def _require_scored(self) -> None:
+        """Raise `InputError` if there are no values to score."""
+        absent.rows(self)
+
+    def _require_out_of_bag(self) -> None:
+        """Raise `InputError` if no rows are out of bag."""
+        absent.rows(self)
 
     @abstractmethod
-    def consistency(self) -> ConsistencyReport:
-        """Report which consistency theorem covers this fit."""
-
-    def summary(self, *, detail: bool = False, progress: bool = False) -> Summary:
-        """Return a summary: data, options, sizes, errors, importances.
-
-        It prints as text, and converts to HTML and LaTeX.
-
-        Parameters
-        ----------
-        detail : bool, default False
-            Also show what each predictor was taken as: the table of `data_summary`.
-        progress : bool, default False
-            Show a progress bar while the importances are computed.
-        """
-        summary = self._summary(progress)
-        return (
-            reports.data_summary.with_data(summary, self.fit)
-            if checked_truth("detail", detail)
-            else summary
-        )
+    def importance(self, type: str | None = None, *args: Any, **options: Any) -> pd.DataFrame:
+        """Return the importance of each predictor."""
 
     @abstractmethod
-    def _summary(self, progress: bool) -> Summary:
-        """Return the summary without details."""
+    def _measured_importance(self, progress: bool = False) -> MeasuredImportance:
+        """Return the importances that are shown first."""

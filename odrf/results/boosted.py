@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, overload
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from odrf import plots, reports
-from odrf.checks import MOST, checked_choice, checked_jobs, checked_whole, require_default
+from odrf.checks import checked_choice, require_default
 from odrf.engine.boosting.runs import added_up_by_round, out_of_bag_by_round
 from odrf.engine.trees.forest import predicted_classes
 from odrf.fits.fit import BoostedFit, enlarged_boosted_fit
@@ -32,91 +33,37 @@ from odrf.fits.responses import (
     predicting_rows_apart,
     residuals,
     rows_missed,
-    with_rows_apart,
 )
-from odrf.options.boosting import ResolvedBoostingOptions
-from odrf.public import public
+from odrf.public import public, public_method
 from odrf.public.progress import progress_bar
-from odrf.results.base import AnyResults, Priors
-from odrf.results.forest_predictions import OutOfBagResults
-from odrf.results.shapley import ShapleyResults
-from odrf.results.tree import SurrogateTreeResults
-from odrf.results.trees import Drawing, Panelled, PixelResults, ResultsWithoutData, SeveralTrees
+from odrf.results import absent, explain, growing, out_of_bag, rounds, tree_tables
+from odrf.results import importance as importances
+from odrf.results import plots as panels
+from odrf.results import tree as trees
+from odrf.results.absent import known, out_of_bag_rows
+from odrf.results.base import Label, OfRows, Priors, Rows, Training
+from odrf.results.models import TreeModelResults
+from odrf.results.plots import Drawing
+from odrf.results.rounds import BOOSTED, STEPS, require_rows_missed, require_runs
 from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from odrf.reports.consistency import ConsistencyReport
 
-
-# ------------------------------------------------------------------------------------------------
-# What all boosted trees tell of their rounds, whatever the response.
-# ------------------------------------------------------------------------------------------------
-
-
-class RoundsOfTrees(AnyResults):
-    """Base class of the results of boosted trees.
-
-    Parameters
-    ----------
-    fit : BoostedFit
-        Design, data, options and trees.
-    """
-
-    fit: BoostedFit
-
-    @property
-    def control(self) -> ResolvedBoostingOptions:
-        """The options of the fit, with the values that were used."""
-        return self.fit.control
-
-    @property
-    def n_rounds(self) -> int:
-        """Number of rounds that are kept; a round has a tree for every score of every run."""
-        return self.fit.n_rounds
-
-    @property
-    def held_out(self) -> pd.Series:
-        """True for the training rows that were held out to choose the number of rounds."""
-        held = pd.Series(self.fit.held, index=self.fit.data.index, name="held_out")
-        return with_rows_apart(self.fit, held, _not_held_out, out_of_bag=False)
-
-    @cached_property
-    def loss_path(self) -> pd.DataFrame:
-        """Mean loss after 0, 1, 2, … rounds, including rounds that are not kept.
-
-        Column ``training`` is the loss on the rows that the trees were grown on.  If rows were held
-        out, ``validation`` is the loss on these; otherwise, with several runs, ``out-of-bag`` is
-        the loss of each row by the runs that did not draw it.  The loss is half the squared error,
-        the absolute error, the Huber loss with the δ of the deviations from the median, half the
-        Poisson deviance, or the negative log-likelihood, with the ordinal loss the sum of those of
-        being above each class; for times to an event the negative log
-        partial likelihood among these rows, or their negative log-likelihood, divided by the sum of
-        their weights.
-        """
-        return reports.summaries.loss_path(self.fit)
-
-
-def _not_held_out(rows: pd.DataFrame) -> pd.Series:
-    return pd.Series(False, index=rows.index, name="held_out")
-
-
-# ------------------------------------------------------------------------------------------------
-# Results of boosted oblique trees.
-# ------------------------------------------------------------------------------------------------
-
 PREDICTIONS = ("response", "class", "prob", "cumulative", "link", "leaf")
+Table = Literal["prob", "cumulative", "leaf"]
+Prediction = Label | Table | Literal["link"]
 
 
-class ODBTResults(
-    RoundsOfTrees,
-    ResultsWithoutData,
-    OutOfBagResults,
-    SeveralTrees,
-    PixelResults,
-    Panelled,
-    SurrogateTreeResults,
-    ShapleyResults,
-):
+class OfScores(OfRows, total=False):
+    """Options of `predict` of boosted trees."""
+
+    offset: str | ArrayLike | None
+
+
+class ODBTResults(TreeModelResults):
     """Fitted boosted oblique trees, as returned by `odrf.odbt`.
 
     Parameters
@@ -137,53 +84,48 @@ class ODBTResults(
     """
 
     fit: BoostedFit
+    _lacks: ClassVar[Mapping[str, str]] = {
+        **BOOSTED,
+        "to_sql": f"{STEPS}, and only means of trees are exported: use odt() or odrf()",
+    }
     _drawn_by = "run"
 
-    def __init__(self, fit: BoostedFit) -> None:
-        self.fit = fit
+    # Fit
+    control = rounds.control
+    n_rounds = rounds.n_rounds
+    held_out = rounds.held_out
+    loss_path = rounds.loss_path
+    splits = tree_tables.splits_of_trees
+    grow = growing.grow
 
-    @cached_property
-    def _in_bag(self) -> NDArray[np.float64]:
-        return self.fit.loss.means(self.fit.scores(self.fit.data.X, self.fit.offset.values))
+    def _enlarged(self, k: int, n_jobs: int, progress: bool) -> BoostedFit:
+        return enlarged_boosted_fit(self.fit, k, n_jobs, progress)
 
-    @cached_property
-    def _oob_scores(self) -> NDArray[np.float64]:
-        """Scores (K, n) of the training rows by the runs that did not draw them."""
-        return boosted_out_of_bag(self.fit)
-
-    @cached_property
-    def _oob_value(self) -> NDArray[np.float64]:
-        return self.fit.loss.means(self._oob_scores)
-
-    @property
-    def _scored(self) -> NDArray[np.float64]:
-        return self._oob_value if self.control.n_runs > 1 else self._in_bag
-
-    @property
-    def _scored_error(self) -> float:
-        return self.oob_error if self.control.n_runs > 1 else self.training_error
-
-    @property
-    def oob_error(self) -> float:
-        """Mean squared error or misclassification rate of the out-of-bag predictions.
-
-        Raises
-        ------
-        InputError
-            If there is only one run, or every run drew every row.
-        """
-        return boosted_error(self.fit, self._oob_value)
-
+    # Predictions
+    @overload
+    def predict(
+        self, newdata: Rows = ..., type: Label = ..., **options: Unpack[OfScores]
+    ) -> pd.Series: ...
+    @overload
+    def predict(self, newdata: Rows, type: Table, **options: Unpack[OfScores]) -> pd.DataFrame: ...
+    @overload
+    def predict(
+        self, newdata: Rows = ..., *, type: Table, **options: Unpack[OfScores]
+    ) -> pd.DataFrame: ...
+    @overload
+    def predict(
+        self, newdata: Rows = ..., type: Prediction = ..., **options: Unpack[OfScores]
+    ) -> pd.Series | pd.DataFrame: ...
     @public
     @predicting_rows_apart
     def predict(
         self,
-        newdata: pd.DataFrame | None = None,
-        type: str = "response",
+        newdata: Rows = None,
+        type: Prediction = "response",
         *,
         offset: str | ArrayLike | None = None,
         priors: Priors = None,
-        training: str | None = None,
+        training: Training = None,
         progress: bool = False,
     ) -> pd.Series | pd.DataFrame:
         """Predict new rows, or the training rows.
@@ -265,6 +207,7 @@ class ODBTResults(
             return pd.Series(value[:, 0], index=rows.index, name="link")
         return pd.DataFrame(value, index=rows.index, columns=self.classes[: value.shape[1]])
 
+    @public_method
     def staged_predict(
         self,
         newdata: pd.DataFrame | None = None,
@@ -311,42 +254,62 @@ class ODBTResults(
         table = pd.DataFrame(predictions, index=rows.index)
         return table.rename_axis(columns="round")
 
-    def grow(self, k: int, *, n_jobs: int | None = None, progress: bool = False) -> ODBTResults:
-        """Return the fit with `k` more rounds, bit for bit as if all had been grown at once.
+    # Out of bag
+    oob_prediction = out_of_bag.oob_prediction
+    oob_prob = out_of_bag.oob_prob
 
-        Parameters
-        ----------
-        k : int
-            Number of rounds to add.
-        n_jobs : int, optional
-            Threads; by default those of the fit.  The result is the same for any number.
-        progress : bool, default False
-            Show a progress bar.
-
-        Returns
-        -------
-        ODBTResults
-            A new result; this one does not change.
+    @known(out_of_bag_rows, require_rows_missed)
+    def oob_error(self) -> float:
+        """Mean squared error or misclassification rate of the out-of-bag predictions.
 
         Raises
         ------
         InputError
-            If `k` is not a whole number of at least 1, or if the number of rounds was chosen by
-            ``validation=``.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> data = odrf.load_data("diabetes")
-        >>> fit = odrf.odbt("progression ~ .", data, n_trees=5, seed=1).grow(5)
-        >>> once = odrf.odbt("progression ~ .", data, n_trees=10, seed=1)
-        >>> fit.predict().equals(once.predict())
-        True
+            If there is only one run, or every run drew every row.
         """
-        threads = self.control.n_jobs if n_jobs is None else checked_jobs(n_jobs)
-        return ODBTResults(
-            enlarged_boosted_fit(self.fit, checked_whole("k", k, 1, MOST), threads, progress)
-        )
+        return boosted_error(self.fit, self._oob_value)
+
+    _out_of_bag_asked = out_of_bag.values_asked
+
+    @cached_property
+    def _in_bag(self) -> NDArray[np.float64]:
+        return self.fit.loss.means(self.fit.scores(self.fit.data.X, self.fit.offset.values))
+
+    @known(out_of_bag_rows, kept=True)
+    def _oob_scores(self) -> NDArray[np.float64]:
+        """Scores (K, n) of the training rows by the runs that did not draw them."""
+        return boosted_out_of_bag(self.fit)
+
+    @known(out_of_bag_rows, kept=True)
+    def _oob_value(self) -> NDArray[np.float64]:
+        return self.fit.loss.means(self._oob_scores)
+
+    @property
+    def _scored(self) -> NDArray[np.float64]:
+        return self._oob_value if self.control.n_runs > 1 else self._in_bag
+
+    @property
+    def _scored_error(self) -> float:
+        return self.oob_error if self.control.n_runs > 1 else super()._scored_error
+
+    def _require_out_of_bag(self) -> None:
+        absent.rows(self)
+        require_runs(self.fit)
+
+    def _require_scored(self) -> None:
+        absent.rows(self)
+        if self.control.n_runs > 1:
+            require_rows_missed(self)
+
+    # Importance
+    pixel_importance = importances.pixel_importance
+
+    # Single predictions
+    shap = explain.shap
+    shap_interactions = explain.shap_interactions
+
+    # Checks
+    surrogate = trees.surrogate
 
     def consistency(self) -> ConsistencyReport:
         """Report why no consistency theorem covers this fit.
@@ -372,6 +335,13 @@ class ODBTResults(
         resid = residuals(self.fit, self._oob_value)
         return resid[~np.isnan(resid)]
 
+    # Plots and summary
+    plot = panels.plot
+
+    def _drawing(self) -> Drawing:
+        path, kept, loss = self.loss_path, self.n_rounds, self.control.loss
+        return "loss", lambda panel: plots.plot_loss(path, kept, loss, panel)
+
     def _summary(self, progress: bool) -> Summary:
         """Return a summary of data, options, losses and importances."""
         importance = self._measured_importance(progress)
@@ -382,10 +352,6 @@ class ODBTResults(
     @property
     def _known_out_of_bag(self) -> NDArray[np.float64] | None:
         return self._oob_value if self.control.n_runs > 1 else None
-
-    def _drawing(self) -> Drawing:
-        path, kept, loss = self.loss_path, self.n_rounds, self.control.loss
-        return "loss", lambda panel: plots.plot_loss(path, kept, loss, panel)
 
     def _card(self) -> Card:
         return reports.summaries.boosted_card(self.fit, self._in_bag, self._known_out_of_bag)

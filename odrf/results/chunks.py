@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -13,19 +13,22 @@ from odrf import fits, reports
 from odrf.checks import checked_choice
 from odrf.errors import InputError
 from odrf.fits.fit import StreamedFit
+from odrf.public import public_method
+from odrf.results.absent import classes, known, numbers
 from odrf.results.forest import ODRFResults
-from odrf.results.scores import ADJUST, IMPORTANCES, TEST, TEST_LEVEL, require_no_test
+from odrf.results.importance import ADJUST, IMPORTANCES, TEST, TEST_LEVEL, require_no_test
 from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
     from odrf.reports.importance import MeasuredImportance
 
 
-# ------------------------------------------------------------------------------------------------
-# Results of an oblique random forest whose rows came in chunks.
-# ------------------------------------------------------------------------------------------------
-
 OUT_OF_BAG, IMPURITY = "out_of_bag", "impurity"
+
+
+def _evaluated(result: Any) -> None:
+    """Need rows that have evaluated this very forest."""
+    reports.chunks.summed_rows(result.fit)
 
 
 class StreamedResults(ODRFResults):
@@ -64,8 +67,13 @@ class StreamedResults(ODRFResults):
     """
 
     fit: StreamedFit
+    _lacks: ClassVar[Mapping[str, str]] = {
+        "kinds": "trees grown on rows in chunks are all of one kind",
+        "an estimator": "estimators of scikit-learn have training rows in memory, and a fit on "
+        "rows in chunks has none: use predict()",
+    }
 
-    @property
+    @known(_evaluated)
     def oob_error(self) -> float:
         """Out-of-bag mean squared error, or misclassification rate.
 
@@ -76,7 +84,7 @@ class StreamedResults(ODRFResults):
         """
         return float(reports.chunks.summed_rows(self.fit).error_path[-1])
 
-    @property
+    @known(_evaluated)
     def oob_scores(self) -> pd.Series:
         """Scores of the out-of-bag predictions of all rows, weighted by case weights.
 
@@ -91,7 +99,7 @@ class StreamedResults(ODRFResults):
         """
         return reports.chunks.streamed_scores(self.fit)
 
-    @property
+    @known(_evaluated)
     def error_path(self) -> pd.Series:
         """Out-of-bag error of the first 1, 2, … trees.
 
@@ -104,7 +112,7 @@ class StreamedResults(ODRFResults):
         index = pd.RangeIndex(1, len(path) + 1, name="trees")
         return pd.Series(path, index=index, name=f"out-of-bag {fits.scores.error_name(self.kind)}")
 
-    @property
+    @known(numbers, _evaluated)
     def r_squared(self) -> float:
         """R²: share of the response's variance that out-of-bag predictions explain.
 
@@ -115,7 +123,7 @@ class StreamedResults(ODRFResults):
         """
         return reports.chunks.streamed_r_squared(self.fit)
 
-    @property
+    @known(classes, _evaluated)
     def confusion_matrix(self) -> pd.DataFrame:
         """Confusion matrix out of bag: observed classes down, predicted classes across.
 
@@ -128,6 +136,7 @@ class StreamedResults(ODRFResults):
         """
         return reports.chunks.streamed_confusion(self.fit)
 
+    @public_method
     def importance(
         self,
         type: str | None = None,
@@ -172,17 +181,6 @@ class StreamedResults(ODRFResults):
         reports.chunks.summed_rows(self.fit)  # refuses what the rows have not evaluated
         return reports.chunks.streamed_importance(self.fit).table
 
-    @property
-    def kinds(self) -> pd.DataFrame:
-        """For blends, which forests on rows in chunks are not.
-
-        Raises
-        ------
-        InputError
-            Always.
-        """
-        raise InputError("trees grown on rows in chunks are all of one kind")
-
     def _measured_importance(self, progress: bool = False) -> MeasuredImportance:
         return reports.chunks.streamed_importance(self.fit)
 
@@ -194,19 +192,6 @@ class StreamedResults(ODRFResults):
 
     def _card(self) -> Card:
         return reports.chunks.streamed_card(self.fit)
-
-    def to_sklearn(self) -> Any:
-        """Say that estimators of scikit-learn are fitted on arrays in memory.
-
-        Raises
-        ------
-        InputError
-            Always.
-        """
-        raise InputError(
-            "estimators of scikit-learn have training rows in memory, and a fit on rows in chunks "
-            "has none: use predict()"
-        )
 
     def _noise_residuals(self) -> NDArray[np.float64]:
         return np.empty(0)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from odrf import fits, plots, reports
 from odrf.checks import (
@@ -20,20 +22,22 @@ from odrf.checks import (
 )
 from odrf.engine.oob import OutOfBag
 from odrf.errors import InputError
-from odrf.fits.fit import Fit
+from odrf.fits.fit import Fit, RawRows
 from odrf.fits.pruning import checked_alpha, forest_sizes, pruned_at, pruned_unseen, sized_forest
 from odrf.fits.responses import leaves_rows_out, require_out_of_bag
 from odrf.options.sizes import OOB
 from odrf.pruning.complexity import CHOICES, RULES
 from odrf.public import public_method, respelled
-from odrf.results.explain import CheckedForest
-from odrf.results.forest_predictions import ForestImportances
-from odrf.results.proximity import ProximityResults
-from odrf.results.scores import KNOCKOFF
-from odrf.results.shapley import ShapleyResults
-from odrf.results.tree import ODTResults, SurrogateTreeResults
-from odrf.results.trees import Drawing, Extendable, Panelled, SeveralTrees
-from odrf.results.updates import Updatable
+from odrf.results import checks, growing, out_of_bag, tree_tables
+from odrf.results import forest_predictions as forests
+from odrf.results import plots as panels
+from odrf.results import tree as trees
+from odrf.results.checks import Compared
+from odrf.results.importance import KNOCKOFF
+from odrf.results.models import TreeResults
+from odrf.results.plots import Drawing
+from odrf.results.tree import ODTResults
+from odrf.statistics.residuals import probability_transforms, row_influence
 from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
@@ -44,19 +48,10 @@ if TYPE_CHECKING:
 
 SELECTIONS = ("backward", "boruta", KNOCKOFF)
 DROP, ROUNDS, FDR = 0.2, 50, 0.1
+INFLUENCE = ("leverage", "influence")
 
 
-class ODRFResults(
-    ForestImportances,
-    CheckedForest,
-    SeveralTrees,
-    Extendable,
-    Updatable,
-    Panelled,
-    SurrogateTreeResults,
-    ShapleyResults,
-    ProximityResults,
-):
+class ODRFResults(TreeResults):
     """A fitted oblique random forest, as returned by `odrf.odrf`.
 
     Parameters
@@ -79,12 +74,23 @@ class ODRFResults(
     True
     """
 
+    _lacks: ClassVar[Mapping[str, str]] = {
+        "nodes": "it is of one tree: use tree(i)",
+        "surrogate splits": "they are of one tree: use tree(i)",
+        "rounds": 'its trees have no order: see error_path and predict(type="trees")',
+    }
+
     def __init__(self, fit: Fit, parent: ODRFResults | None = None) -> None:
         super().__init__(fit)
         if parent is None and fit.pruning is not None:
             parent = type(self)(fit.pruning.grown)
         self.parent = parent
 
+    # Predictions
+    predict = forests.predict
+    get_prediction = forests.get_prediction
+
+    # The trees
     def tree(self, i: int) -> ODTResults:
         """Return one tree of the forest as a result.
 
@@ -110,26 +116,14 @@ class ODRFResults(
             raise InputError(f"i={i!r} is not a tree of this forest: use 0 to {n_trees - 1}")
         return ODTResults(self.fit.of_tree(int(i)))
 
-    @property
-    def kinds(self) -> pd.DataFrame:
-        """The kinds of trees in a blended forest, one row each.
+    splits = tree_tables.splits_of_trees
+    kinds = tree_tables.kinds
 
-        The page "A forest that chooses its trees" says what the kinds are, by name.
+    # More trees
+    grow = growing.grow
+    combine = growing.combine
 
-        Columns: ``trees``, how many; ``weight``, the share found by stacking; ``pilot_error``, the
-        out-of-bag mean squared error (for classes the Brier score) of very many such trees,
-        estimated from the pilot trees; ``rows``, the share of the rows that a tree draws; ``cuts``,
-        the random thresholds tried along a direction, or "all"; ``min_leaf``; ``singles`` and
-        ``directions``, the single predictors and the oblique directions tried at a node.
-
-        Raises
-        ------
-        InputError
-            If all trees are of one kind.
-        """
-        if self.fit.blend is None:
-            raise InputError("all trees are of one kind: fit with blend=True for several")
-        return reports.data_summary.kinds_table(self.fit.blend, self.fit.kinds)
+    # Pruning
 
     @respelled(renamed={"rule": "pruning"})
     @public_method
@@ -163,6 +157,7 @@ class ODRFResults(
             self.fit, forest_sizes(self.fit, pruning, progress), self.prune
         )
 
+    @public_method
     def prune(
         self,
         alpha: float | None = None,
@@ -206,7 +201,7 @@ class ODRFResults(
         """
         if (alpha is None) == (rule is None):
             raise InputError("prune() takes alpha= or rule=: give exactly one of them")
-        self._check_path(path, "forest")
+        reports.paths.require_own_path(path, self.fit, "forest")
         candidates = self.control.pruning if path is None else path.pruning
         if is_word(rule, OOB):
             require_out_of_bag(self.fit, 'Choices by rule="oob"')
@@ -222,6 +217,23 @@ class ODRFResults(
         pruned = pruned_at(self.fit, alpha, path.pruning, option, choice=choice)
         return type(self)(pruned, parent=self)
 
+    growth_path = forests.growth_path
+
+    # Out of bag
+    oob_prediction = out_of_bag.oob_prediction
+    oob_prob = out_of_bag.oob_prob
+    oob_error = forests.oob_error
+    error_path = forests.error_path
+    _oob_value = _scored = forests.oob_value
+    _out_of_bag_asked = out_of_bag.values_asked
+    _require_out_of_bag = _require_scored = forests.require_oob
+    _noise_residuals = forests.noise_residuals
+
+    # Importance
+    importance = forests.importance
+    _measured_importance = forests.measured
+
+    @public_method
     def select_variables(
         self,
         method: str = "backward",
@@ -285,6 +297,7 @@ class ODRFResults(
             self.fit, checked_part("drop", drop), progress, ODRFResults
         )
 
+    @public_method
     def strength_correlation(
         self, subset_sizes: Sequence[int] | None = None, *, progress: bool = False
     ) -> StrengthCorrelation:
@@ -316,15 +329,15 @@ class ODRFResults(
             raise InputError(f"subset_sizes={subset_sizes!r}: use a list of whole numbers")
         return reports.importance.StrengthCorrelation(self.fit, subset_sizes, progress)
 
-    def _with_more(self, k: int, n_jobs: int, progress: bool) -> ODRFResults:
-        return ODRFResults(fits.updating.enlarged_fit(self.fit, k, n_jobs, progress))
+    # Checks
+    predictive_check = checks.predictive_check
+    surrogate = trees.surrogate
 
-    def _with_trees_of(self, other: ODRFResults) -> ODRFResults:
-        return ODRFResults(fits.updating.combined_fits(self.fit, other.fit))
+    # Plots and summary
+    plot = panels.plot
 
-    @staticmethod
-    def _sized(fit: Fit) -> Fit:
-        return sized_forest(fit)
+    def _drawing(self) -> Drawing:
+        return "error", lambda panel: plots.plot_error(self.error_path, panel)
 
     def _summary(self, progress: bool) -> Summary:
         """Return a summary: data, options, sizes, out-of-bag error, importances."""
@@ -335,8 +348,46 @@ class ODRFResults(
     def _known_out_of_bag(self) -> OutOfBag | None:
         return self._out_of_bag if leaves_rows_out(self.fit) else None
 
-    def _drawing(self) -> Drawing:
-        return "error", lambda panel: plots.plot_error(self.error_path, panel)
-
     def _card(self) -> Card:
         return reports.summaries.forest_card(self.fit, self._known_out_of_bag)
+
+    def _compared(
+        self,
+        newdata: pd.DataFrame | None,
+        rows: RawRows,
+        y: NDArray[np.float64],
+        level: float,
+        progress: bool,
+    ) -> Compared:
+        predicted = self.predict(newdata, interval="prediction", level=level, progress=progress)
+        frame = predicted[rows.complete]
+        near = fits.proximity.proximities(
+            self.fit, None if newdata is None else rows.X, fits.proximity.WEIGHTS
+        )
+        table = pd.DataFrame(
+            {
+                "fitted": frame["estimate"].to_numpy(),
+                "conf_low": frame["conf_low"].to_numpy(),
+                "conf_high": frame["conf_high"].to_numpy(),
+                "pit": probability_transforms(near, self.fit.data.y, y),
+            },
+            index=frame.index,
+        )
+        if newdata is not None:
+            return Compared(table, None)
+        values = row_influence(near, self.fit.data.y, rows.weights)
+        influence = pd.DataFrame(dict(zip(INFLUENCE, values, strict=True)), index=frame.index)
+        return Compared(table, influence)
+
+    def _enlarged(self, k: int, n_jobs: int, progress: bool) -> Fit:
+        return fits.updating.enlarged_fit(self.fit, k, n_jobs, progress)
+
+    def _with_trees_of(self, other: ODRFResults) -> Fit:
+        return fits.updating.combined_fits(self.fit, other.fit)
+
+    def _sized(self, fit: Fit) -> Fit:
+        return sized_forest(fit)
+
+    @property
+    def _scored_error(self) -> float:
+        return self.oob_error

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -17,10 +18,12 @@ from odrf.fits.fit import GuidedFit
 from odrf.fits.predicting import class_labels
 from odrf.options.guided import ResolvedGuidedOptions
 from odrf.public import public_method, respelled
-from odrf.results.proximity import ProximityResults
-from odrf.results.shapley import ShapleyResults
-from odrf.results.tree import SurrogateTreeResults
-from odrf.results.trees import Drawing, Extendable, Panelled, RowPredicting
+from odrf.results import explain, export, growing, predictions
+from odrf.results import plots as panels
+from odrf.results import proximity as proximities
+from odrf.results import tree as trees
+from odrf.results.models import TreeModelResults
+from odrf.results.plots import Drawing
 from odrf.statistics.sensitivity import (
     leaf_codes,
     regions_divided,
@@ -34,11 +37,12 @@ if TYPE_CHECKING:
 
 # Columns of the table of planes that are no coefficients.
 THRESHOLD, DIVIDES = "threshold", "divides"
+ALL_ROWS = "every tree uses all rows, so that none are out of bag"
+GUIDED_TREES = "its regions are made by planes that they share: see planes() and codes()"
+DIRECTIONS = "it combines all columns of a tree in every plane, so that there are none to compare"
 
 
-class GRAFResults(
-    Extendable, RowPredicting, Panelled, SurrogateTreeResults, ShapleyResults, ProximityResults
-):
+class GRAFResults(TreeModelResults):
     """A fitted guided random forest (Gupta et al., GRAF), as returned by `odrf.graf`.
 
     Parameters
@@ -59,9 +63,30 @@ class GRAFResults(
     """
 
     fit: GuidedFit
+    _lacks: ClassVar[Mapping[str, str]] = {
+        "nodes": GUIDED_TREES,
+        "to_sql": "its trees are many: use to_python()",
+        "splits": GUIDED_TREES,
+        "pixel_importance": DIRECTIONS,
+        "projection_importance": DIRECTIONS,
+        "several trees": ALL_ROWS,
+        "tree": GUIDED_TREES,
+        "kinds": "its trees are of one kind",
+        "error_path": f"{ALL_ROWS}: see growth",
+        "surrogate splits": "they are of one tree: use odt()",
+        "subtrees": "regions are divided as long as they are impure: use min_split= for larger "
+        "leaves",
+        "growth_path": "see growth",
+        "out-of-bag rows": ALL_ROWS,
+        "a distribution": f"{ALL_ROWS}; use forests of odrf()",
+        "rows to add": "its planes divide all regions of a tree at once, so that new rows would "
+        "change all of them: fit again",
+        "changes": "they are those of update(), which it does not have",
+        "rows to leave out": "save it by save(data=False), and load() it again",
+        "rounds": 'its trees have no order: see predict(type="trees")',
+    }
 
-    def __init__(self, fit: GuidedFit) -> None:
-        self.fit = fit
+    # The trees
 
     @property
     def control(self) -> ResolvedGuidedOptions:
@@ -194,6 +219,23 @@ class GRAFResults(
             raise InputError(f"tree={tree!r} is not a tree of this forest: use 0 to {last}")
         return int(tree)
 
+    # More trees
+    grow = growing.grow
+    combine = growing.combine
+
+    def _enlarged(self, k: int, n_jobs: int, progress: bool) -> GuidedFit:
+        return fits.updating.enlarged_guided_fit(self.fit, k, n_jobs, progress)
+
+    def _with_trees_of(self, other: GRAFResults) -> GuidedFit:
+        return fits.updating.combined_guided_fits(self.fit, other.fit)
+
+    # Rows
+    proximity = proximities.proximity
+    prototypes = proximities.prototypes
+    outliers = proximities.outliers
+    map = proximities.map
+    impute = proximities.impute
+
     def sensitivity(self) -> Sensitivity:
         """Return the sensitivity of each training row: its importance for the class boundaries.
 
@@ -279,6 +321,9 @@ class GRAFResults(
         k = reports.sensitivity.rows_kept(fraction, self.nobs)
         return self.fit.frame.iloc[np.sort(self.sensitivity().order(method, seed=seed)[:k])]
 
+    # Checks
+    surrogate = trees.surrogate
+
     def consistency(self) -> ConsistencyReport:
         """Report why no consistency theorem covers this fit.
 
@@ -292,11 +337,19 @@ class GRAFResults(
             self.fit, reports.consistency.properties_of_guided(self.fit), np.empty(0)
         )
 
-    def _with_more(self, k: int, n_jobs: int, progress: bool) -> GRAFResults:
-        return GRAFResults(fits.updating.enlarged_guided_fit(self.fit, k, n_jobs, progress))
+    # Predictions
+    predict = predictions.predict
+    shap = explain.shap
+    shap_interactions = explain.shap_interactions
+    row_predictor = predictions.row_predictor
 
-    def _with_trees_of(self, other: GRAFResults) -> GRAFResults:
-        return GRAFResults(fits.updating.combined_guided_fits(self.fit, other.fit))
+    # Export
+    to_python = export.to_python
+    to_c = export.to_c
+    to_onnx = export.to_onnx
+
+    # Plots and summary
+    plot = panels.plot
 
     def _summary(self, progress: bool) -> Summary:
         """Return a summary of data, options, planes, regions and importances."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Literal, overload
 
 import numpy as np
 import pandas as pd
@@ -27,28 +27,44 @@ from odrf.fits.predicting import (
 )
 from odrf.fits.responses import expected_response, predicting_rows_apart, training_rows
 from odrf.options.stack import ResolvedStackOptions
-from odrf.public import public
+from odrf.public import public, public_method
 from odrf.public.progress import progress_bar
-from odrf.results.base import Priors
+from odrf.results import checks, out_of_bag
+from odrf.results import plots as panels
+from odrf.results import tree as trees
+from odrf.results.absent import known, out_of_bag_rows
+from odrf.results.base import Label, OfRows, Priors, Rows, Training, kept
 from odrf.results.boosted import ODBTResults
-from odrf.results.explain import CheckedNumbers, Compared
+from odrf.results.checks import Compared
 from odrf.results.forest import ODRFResults
-from odrf.results.forest_predictions import OutOfBagResults
-from odrf.results.scores import ADJUST, TEST, require_no_test
-from odrf.results.tree import SurrogateTreeResults
-from odrf.results.trees import Drawing, Panelled
+from odrf.results.importance import ADJUST, TEST, require_no_test
+from odrf.results.models import TreeModelResults
+from odrf.results.plots import Drawing
 from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from odrf.fits.stack.distribution import PredictedDistribution
     from odrf.fits.stack.fit import StackedFit
-    from odrf.reports.consistency import ConsistencyReport
     from odrf.reports.importance import MeasuredImportance
 
 PREDICTIONS = ("response", "class", "prob", "cumulative", QUANTILE)
+Table = Literal["prob", "cumulative", "quantile"]
+Quantiles = float | Sequence[float]
+SEVERAL = "it has several models"
+IN_FOREST = 'it is of one forest: see part("forest").{name}'
+SMOOTHERS = 'its smoothers have no trees: see part("forest").{name}'
+NOT_ALONE = f"{SEVERAL}, whose weights belong to these trees and rows: fit again"
 
 
-class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelled):
+class OfStacks(OfRows, total=False):
+    """Options of `predict` of a stack."""
+
+    level: float
+
+
+class AutoResults(TreeModelResults):
     """Several models of one response, whose weighted mean predicts, as returned by `odrf.auto`.
 
     Parameters
@@ -70,8 +86,30 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
 
     fit: StackedFit
 
-    def __init__(self, fit: StackedFit) -> None:
-        self.fit = fit
+    _lacks: ClassVar[Mapping[str, str]] = {
+        "one forest": f'{SEVERAL}; see part("forest").forest',
+        "nodes": 'it is of one forest: see part("forest").tree(i).{name}',
+        "several trees": IN_FOREST,
+        "splits": SMOOTHERS,
+        "subtrees": IN_FOREST,
+        "surrogate splits": "they are of one tree: use odt()",
+        "select_variables": IN_FOREST,
+        "get_prediction": "it needs models that all draw rows anew, and smoothers and weights use "
+        'all rows: see part("forest").{name}',
+        "neighbours": SMOOTHERS,
+        "means of trees": 'its smoothers sum over the training rows: see part("forest").{name}',
+        "one sum of trees": f'{SEVERAL}: see part("forest").{{name}}, or shap.PermutationExplainer '
+        "of the package shap for all of them together",
+        "a theorem": "no consistency theorem covers a weighted mean of several models: see "
+        'part("forest").consistency()',
+        "trees to add": NOT_ALONE,
+        "rows to add": NOT_ALONE,
+        "changes": "they are those of update(), which it does not have",
+        "rows to leave out": "save it by save(data=False), and load() it again",
+        "rounds": 'it is of boosted trees: see part("boosted runs").{name}',
+    }
+
+    # The models
 
     @property
     def control(self) -> ResolvedStackOptions:
@@ -143,6 +181,11 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
         """Number of leaves of each tree (B,), of one model after the other."""
         return np.concatenate([fit.forest.leaves() for fit in self.fit.grown.values()])
 
+    # Out of bag
+    oob_prediction = out_of_bag.oob_prediction
+    oob_prob = out_of_bag.oob_prob
+    _out_of_bag_asked = out_of_bag.values_asked
+
     @cached_property
     def _in_bag(self) -> NDArray[np.float64]:
         return expected_response(self.fit, self.fit.data.X)
@@ -165,7 +208,7 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
     def _scored_error(self) -> float:
         return self.oob_error
 
-    @property
+    @known(out_of_bag_rows)
     def oob_error(self) -> float:
         """Mean squared error or misclassification rate of the out-of-bag predictions.
 
@@ -177,18 +220,54 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
             fits.stack.weights.errors_of([self._oob_value], self.fit.data, self.fit.ordered)[0]
         )
 
+    # Predictions
+
+    @overload
+    def predict(
+        self, newdata: Rows = ..., type: Label = ..., **options: Unpack[OfStacks]
+    ) -> pd.Series: ...
+    @overload
+    def predict(
+        self,
+        newdata: Rows,
+        type: Table,
+        *,
+        quantiles: Quantiles | None = ...,
+        **options: Unpack[OfStacks],
+    ) -> pd.DataFrame: ...
+    @overload
+    def predict(
+        self,
+        newdata: Rows = ...,
+        *,
+        type: Table,
+        quantiles: Quantiles | None = ...,
+        **options: Unpack[OfStacks],
+    ) -> pd.DataFrame: ...
+    @overload
+    def predict(
+        self, newdata: Rows = ..., *, interval: Literal["prediction"], **options: Unpack[OfStacks]
+    ) -> pd.DataFrame: ...
+    @overload
+    def predict(
+        self, newdata: Rows = ..., *, quantiles: Quantiles, **options: Unpack[OfStacks]
+    ) -> pd.DataFrame: ...
+    @overload
+    def predict(
+        self, newdata: Rows = ..., type: Label | Table = ..., **options: Unpack[OfStacks]
+    ) -> pd.Series | pd.DataFrame: ...
     @public
     @predicting_rows_apart
     def predict(
         self,
-        newdata: pd.DataFrame | None = None,
-        type: str = "response",
+        newdata: Rows = None,
+        type: Label | Table = "response",
         *,
         priors: Priors = None,
-        interval: str | None = None,
+        interval: Literal["prediction"] | None = None,
         level: float = 0.95,
-        quantiles: float | Sequence[float] | None = None,
-        training: str | None = None,
+        quantiles: Quantiles | None = None,
+        training: Training = None,
         progress: bool = False,
     ) -> pd.Series | pd.DataFrame:
         """Predict new rows, or the training rows out of bag.
@@ -236,10 +315,10 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
         predictive inference for regression. Journal of the American Statistical Association 113,
         1094-1111.
         """
-        type = fits.intervals.type_with_quantiles(type, quantiles, interval)
-        checked_choice("type", type, PREDICTIONS)
-        require_classes(self.design.response, type)
-        shares = checked_priors(priors, self.design.response, type)
+        kind = fits.intervals.type_with_quantiles(type, quantiles, interval)
+        checked_choice("type", kind, PREDICTIONS)
+        require_classes(self.design.response, kind)
+        shares = checked_priors(priors, self.design.response, kind)
         if is_word(interval, "confidence"):
             raise InputError(
                 'interval="confidence" asks how predictions vary over samples, which models that '
@@ -248,30 +327,34 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
             )
         if checked_choice("interval", interval, (None, "prediction")) is not None:
             self._require_number('interval="prediction"')
-            if type != "response":
-                raise InputError(f'interval="prediction" and type={type!r}: leave one of them out')
+            if kind != "response":
+                raise InputError(f'interval="prediction" and type={kind!r}: leave one of them out')
             checked_part("level", level)
         else:
             require_default("level", level, fits.intervals.LEVEL, 'interval="prediction"')
-        if type == QUANTILE:
+        if kind == QUANTILE:
             self._require_number(f"type={QUANTILE!r}")
             levels = fits.intervals.quantile_levels(
                 fits.intervals.QUANTILES if quantiles is None else quantiles
             )
-        rows = self._rows(newdata, training, type)
+        rows = self._rows(newdata, training, kind)
         value = self._means(rows, progress)
-        if type == QUANTILE:
+        if kind == QUANTILE:
             found = self._distribution.quantiles(rows, value[:, 0], levels)
             columns = pd.Index(levels, name=QUANTILE)
             return pd.DataFrame(spread_numbers(found, rows.complete), rows.index, columns)
         value = spread_numbers(with_priors(self.fit, value, shares), rows.complete)
-        predicted = as_asked(self.fit, value, rows.index, type)
+        predicted = as_asked(self.fit, value, rows.index, kind)
         if interval is None:
             return predicted
         half_widths = self._distribution.half_widths(rows, level)
         half = spread_numbers(half_widths[:, np.newaxis], rows.complete)[:, 0]
         ends = {"estimate": predicted, "conf_low": predicted - half, "conf_high": predicted + half}
         return pd.DataFrame(ends)
+
+    # Checks
+    predictive_check = checks.predictive_check
+    surrogate = trees.surrogate
 
     def _compared(
         self,
@@ -311,6 +394,9 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
         X, complete = self.design.matrix(newdata)
         return RowsToPredict(self.fit, X, complete, newdata.index)
 
+    # Importance
+
+    @public_method
     def importance(
         self,
         type: str | None = None,
@@ -356,22 +442,12 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
         return self._measured_importance(progress).table.copy()
 
     def _measured_importance(self, progress: bool = False) -> MeasuredImportance:
-        if "_importance" not in vars(self):
-            self._importance = reports.stack.stacked_importance(self.fit, progress)
-        return self._importance
-
-    def consistency(self) -> ConsistencyReport:
-        """Say that no theorem covers a weighted mean of several models.
-
-        Raises
-        ------
-        InputError
-            Always; the forest among the models has a report of its own.
-        """
-        raise InputError(
-            "no consistency theorem covers a weighted mean of several models: see "
-            'part("forest").consistency()'
+        return kept(
+            self, "_importance", lambda: reports.stack.stacked_importance(self.fit, progress)
         )
+
+    # Plots and summary
+    plot = panels.plot
 
     def _scores(self) -> dict[str, str]:
         return reports.stack.error_scores(

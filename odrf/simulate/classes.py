@@ -25,11 +25,10 @@ from odrf.simulate.problem import (
     checked_range,
     layout_generator,
     one_hot,
+    uniform_rows,
 )
 
-# ------------------------------------------------------------------------------------------------
 # Classes whose boundaries are planes: sparse parity, orthant, Trunk, Biau.
-# ------------------------------------------------------------------------------------------------
 
 TWO = ("0", "1")
 # 2^12 probabilities of each row
@@ -50,18 +49,9 @@ def sparse_parity(p: int = 20, relevant: int = 3, noise: float = 0.0) -> Problem
         Number of predictors, as in [T].
     relevant : int, default 3
         Number of relevant predictors, as in [T].
-    noise : float, default 0.0
-        Probability that a label is flipped, below 1/2.
+    {noise}
 
-    Returns
-    -------
-    Problem
-        Bayes error: the noise.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about problem}
 
     Examples
     --------
@@ -76,8 +66,8 @@ def sparse_parity(p: int = 20, relevant: int = 3, noise: float = 0.0) -> Problem
     noise = checked_below("noise", noise, 1 / 2)
     truth = partial(_odd, relevant=relevant)
     # the picture of Figure 2A; the others are not fixed at 0, where the class changes
-    view = View(-1.0, 1.0, -0.5)
-    return Problem("sparse parity", p, relevant, TWO, noise, partial(_cube, p=p), truth, 0.0, view)
+    draw, view = uniform_rows(p, -1.0, 1.0), View(-1.0, 1.0, -0.5)
+    return Problem("sparse parity", p, relevant, TWO, noise, draw, truth, 0.0, view)
 
 
 @public
@@ -94,15 +84,7 @@ def orthant(p: int = 6, noise: float = 0.0) -> Problem:
     noise : float, default 0.0
         Probability that a label is replaced by one of the others, below 1 - 1/2^p.
 
-    Returns
-    -------
-    Problem
-        Bayes error: the noise.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about problem}
 
     Examples
     --------
@@ -113,8 +95,8 @@ def orthant(p: int = 6, noise: float = 0.0) -> Problem:
     p = checked_range("p", checked_count("p", p, 2), 2, MOST_ORTHANTS, "which makes 4096 classes")
     classes = tuple(str(k + 1) for k in range(2**p))
     noise = checked_below("noise", noise, 1 - 1 / len(classes))
-    view = View(-1.0, 1.0, -0.5)
-    return Problem("orthant", p, p, classes, noise, partial(_cube, p=p), _orthant_of, 0.0, view)
+    draw, view = uniform_rows(p, -1.0, 1.0), View(-1.0, 1.0, -0.5)
+    return Problem("orthant", p, p, classes, noise, draw, _orthant_of, 0.0, view)
 
 
 @public
@@ -129,17 +111,9 @@ def trunk(p: int = 10, noise: float = 0.0) -> Problem:
     ----------
     p : int, default 10
         Number of predictors, as in [T].
-    noise : float, default 0.0
-        Probability that a label is flipped, below 1/2.
+    {noise}
 
-    Returns
-    -------
-    Problem
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about problem}
 
     Examples
     --------
@@ -163,7 +137,8 @@ def biau(stripes: int | None = None, noise: float = 0.0) -> Problem:
     one horizontal stripes, and the middle one is a 2 × 2 checkerboard.  A greedy axis-parallel
     split decreases the impurity in the stripes, but not in the middle square, where the error stays
     1/2; the overall error is at least 1/6 (Biau, Devroye and Lugosi, JMLR 9 (2008) 2015–2033).
-    Rows are drawn in the three squares only; elsewhere `truth` is NaN.
+    Rows are drawn in the three squares only; elsewhere `truth` is NaN.  The first stripe, and the
+    lower left of the checkerboard, have class "0".
 
     Parameters
     ----------
@@ -171,19 +146,9 @@ def biau(stripes: int | None = None, noise: float = 0.0) -> Problem:
         Number of stripes of equal width in a square, at least 2.  By default there are infinitely
         many, as in the definition.  The sources do not give their widths; here the k-th has width
         2^-k, so that there are stripes at every scale.
-    noise : float, default 0.0
-        Probability that a label is flipped, below 1/2.
+    {noise}
 
-    Returns
-    -------
-    Problem
-        Two predictors, as in [T].  The first stripe, and the lower left of the checkerboard, have
-        class "0".  Bayes error: the noise.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about problem}
 
     Examples
     --------
@@ -201,10 +166,6 @@ def biau(stripes: int | None = None, noise: float = 0.0) -> Problem:
     noise = checked_below("noise", noise, 1 / 2)
     truth = partial(_striped, stripes=stripes)
     return Problem("Biau", 2, 2, TWO, noise, _three_squares, truth, 0.0, View(0.0, 3.0, 0.0))
-
-
-def _cube(rng: np.random.Generator, n: int, p: int) -> NDArray[np.float64]:
-    return rng.uniform(-1.0, 1.0, (n, p))
 
 
 def _odd(X: NDArray[np.float64], relevant: int) -> NDArray[np.float64]:
@@ -251,11 +212,9 @@ def _stripe(position: NDArray[np.float64], stripes: int | None) -> NDArray[np.fl
     return np.floor(-np.log2(1 - position))
 
 
-# ------------------------------------------------------------------------------------------------
 # Classes in clusters, around the vertices of a cube or random centroids.
 #
 # [G] is Gupta et al., *Guided random forest and its application to data approximation*.
-# ------------------------------------------------------------------------------------------------
 
 LABELS = ("parity", "ones")
 
@@ -284,21 +243,12 @@ def hypercube(
         Whether the predictors are multiplied by a random matrix, so that they are correlated.  [G]
         does not define the matrix.  Here its entries are uniform on (0, 1), which needs about as
         few principal components for nine tenths of the variance as Table 1 of [G].
-    noise : float, default 0.0
-        Probability that a label is replaced by one of the others, below 1 - 1/K for K classes.
+    {noise}
     layout : int, SeedSequence or Generator, default 0
         Seed of the means, standard deviations and matrix, which are the same in all samples of the
         problem.
 
-    Returns
-    -------
-    Problem
-        Bayes error: the noise.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about problem}
 
     Examples
     --------
@@ -334,7 +284,8 @@ def random_rbf(
     Every centroid has a location, uniform on [0, 1]^p, a class, a weight and a standard deviation,
     both uniform on (0, 1).  For a row, a centroid is drawn in proportion to the weights.  The row
     is the centroid plus a step in the direction of a point uniform on [-1, 1]^p, with normal length
-    of mean 0 and the centroid's standard deviation.  It has the centroid's class.
+    of mean 0 and the centroid's standard deviation.  It has the centroid's class.  The class
+    probabilities are exact; the Bayes error is estimated, see `Problem.bayes_error`.
 
     Parameters
     ----------
@@ -345,21 +296,12 @@ def random_rbf(
     centroids : int, default 10
         Number of centroids, at least that of the classes; 10, 20 or 50 in [G].  The first K have
         one class each, so that every class has a centroid; the classes of the others are random.
-    noise : float, default 0.0
-        Probability that a label is replaced by one of the others, below 1 - 1/K for K classes.
+    {noise}
     layout : int, SeedSequence or Generator, default 1
         Seed of the centroids, which are the same in all samples of the problem.  Weka's centroids
         differ for the same seed.
 
-    Returns
-    -------
-    Problem
-        The class probabilities are exact; the Bayes error is estimated, see `Problem.bayes_error`.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about problem}
 
     Examples
     --------
@@ -435,13 +377,11 @@ def _shares_of_centroids(
     return joint / joint.sum(axis=1, keepdims=True)
 
 
-# ------------------------------------------------------------------------------------------------
 # Classes in patterns on a plane: rings, slices of a disc, squares of a board.
 #
 # [G] is Gupta et al., *Guided random forest and its application to data approximation*; its Figure
 # 12 shows such patterns, with two classes and with more, but the paper does not define them; sizes
 # and numbers are our choice.
-# ------------------------------------------------------------------------------------------------
 
 RINGS, SLICES = 2, 3
 """How many rings or slices each class has by default."""
@@ -452,7 +392,8 @@ def rings(classes: int = 2, number: int | None = None, noise: float = 0.0) -> Pr
     """Concentric rings ([G], Figure 12a and b).
 
     X is uniform on the disc of radius 1, which is divided into rings of equal width.  From the
-    centre outwards they have the classes in turn.  Outside the disc `truth` is NaN.
+    centre outwards they have the classes in turn; outer rings have more rows.  Outside the disc
+    `truth` is NaN.
 
     Parameters
     ----------
@@ -460,18 +401,9 @@ def rings(classes: int = 2, number: int | None = None, noise: float = 0.0) -> Pr
         K, 2 or more.
     number : int, optional
         Number of rings, counting the disc in the centre; at least K.  By default 2 K.
-    noise : float, default 0.0
-        Probability that a label is replaced by one of the others, below 1 - 1/K.
+    {noise}
 
-    Returns
-    -------
-    Problem
-        Two predictors; outer rings have more rows.  Bayes error: the noise.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about problem}
 
     Examples
     --------
@@ -502,18 +434,9 @@ def pie(classes: int = 2, number: int | None = None, noise: float = 0.0) -> Prob
         K, 2 or more.
     number : int, optional
         Number of slices, at least K.  By default 3 K.
-    noise : float, default 0.0
-        Probability that a label is replaced by one of the others, below 1 - 1/K.
+    {noise}
 
-    Returns
-    -------
-    Problem
-        Two predictors.  Bayes error: the noise.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about problem}
 
     Examples
     --------
@@ -542,18 +465,9 @@ def checkerboard(classes: int = 2, number: int | None = None, noise: float = 0.0
         K, 2 or more.
     number : int, optional
         Number of squares along a side, more than K/2, so that every class has one.  By default K.
-    noise : float, default 0.0
-        Probability that a label is replaced by one of the others, below 1 - 1/K.
+    {noise}
 
-    Returns
-    -------
-    Problem
-        Two predictors.  Bayes error: the noise.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about problem}
 
     Examples
     --------
@@ -566,7 +480,8 @@ def checkerboard(classes: int = 2, number: int | None = None, noise: float = 0.0
     """
     K = checked_count("classes", classes, 2)
     number = K if number is None else checked_count("number", number, K // 2 + 1)
-    return _on_plane("checkerboard", K, noise, _square, partial(_board, number=number, K=K))
+    draw, truth = uniform_rows(2, -1.0, 1.0), partial(_board, number=number, K=K)
+    return _on_plane("checkerboard", K, noise, draw, truth)
 
 
 def _on_plane(name: str, K: int, noise: float, draw: Draw, truth: Truth) -> Problem:
@@ -578,10 +493,6 @@ def _on_plane(name: str, K: int, noise: float, draw: Draw, truth: Truth) -> Prob
 def _disc(rng: np.random.Generator, n: int) -> NDArray[np.float64]:
     radius, angle = np.sqrt(rng.random(n)), 2 * np.pi * rng.random(n)
     return radius[:, np.newaxis] * np.column_stack([np.cos(angle), np.sin(angle)])
-
-
-def _square(rng: np.random.Generator, n: int) -> NDArray[np.float64]:
-    return rng.uniform(-1.0, 1.0, (n, 2))
 
 
 def _ring(X: NDArray[np.float64], number: int, K: int) -> NDArray[np.float64]:

@@ -25,7 +25,8 @@ def circle(p: int = 100, length: int = 5, noise: float = 0.0) -> Problem:
     The predictors are p pixels on a ring, 1 on two segments that do not touch and 0 elsewhere.  In
     class "1" both have `length` pixels; in class "2" one is a pixel shorter and the other a pixel
     longer.  All positions with at least one pixel between the segments are equally likely, and so
-    are the classes.  `truth` is NaN in rows that are not two such segments.
+    are the classes.  `truth` is NaN in rows that are not two such segments.  The `shape` of the
+    problem is (1, p), and `wrap` is True.
 
     Parameters
     ----------
@@ -34,18 +35,9 @@ def circle(p: int = 100, length: int = 5, noise: float = 0.0) -> Problem:
     length : int, default 5
         Length of the segments of class "1", as in [P], where those of class "2" have 4 and 6
         pixels; at least 2.
-    noise : float, default 0.0
-        Probability that a label is flipped, below 1/2.
+    {noise}
 
-    Returns
-    -------
-    Problem
-        Its `shape` is (1, p), and `wrap` is True.  Bayes error: the noise.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about problem}
 
     Examples
     --------
@@ -71,7 +63,7 @@ def bars(size: int = 28, mean: float = 10.0, noise: float = 0.0) -> Problem:
     row is set with probability 1 - exp(-mean / size), independently of the others, and bars may be
     adjacent.  The classes are equally likely.  Only images that are all zeros or all ones occur in
     both classes; the Bayes error is half of their probability.  `truth` is NaN in images that do
-    not consist of bars.
+    not consist of bars.  The `shape` of the problem is (size, size).
 
     Parameters
     ----------
@@ -79,18 +71,9 @@ def bars(size: int = 28, mean: float = 10.0, noise: float = 0.0) -> Problem:
         Height and width of the images, as in [P]; the predictors are the pixels, row by row.
     mean : float, default 10.0
         Mean number of bars, as in [P]; above 0.
-    noise : float, default 0.0
-        Probability that a label is flipped, below 1/2.
+    {noise}
 
-    Returns
-    -------
-    Problem
-        Its `shape` is (size, size).
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about problem}
 
     Examples
     --------
@@ -125,7 +108,7 @@ def impulse(
     Class "0" is a series of independent standard normal numbers.  In class "1" the impulse
     h_t = height · exp(-decay · (t - start)) is added from t = start on.  [P] writes exp(t - 20),
     which grows, but calls it decaying.  The classes are equally likely; the Bayes error is
-    Φ(-‖h‖/2).
+    Φ(-‖h‖/2).  The `shape` of the problem is (1, p).
 
     Parameters
     ----------
@@ -141,15 +124,7 @@ def impulse(
         Rate of decay.  With 1, as in [P], the impulse falls to 37 % from one point to the next; the
         smaller the rate, the more points are informative.
 
-    Returns
-    -------
-    Problem
-        Its `shape` is (1, p).
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about problem}
 
     Examples
     --------

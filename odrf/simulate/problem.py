@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------------------------------------------------------------------------------------------
-# `Problem`: sampling, truth, Bayes error and picture of a simulated problem.
-# ------------------------------------------------------------------------------------------------
-
 RESPONSE = "y"
 # The standard error of a mean of this many numbers between 0 and 1 is below 0.001.
 ERROR_ROWS = 2**18
@@ -37,25 +33,20 @@ PICTURE_SAMPLE = 2000
 
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 Truth = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+Ends = float | tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class View:
     """How a problem is drawn in two dimensions.
 
-    Attributes
-    ----------
-    low, high : float, or (p,) tuple of float
-        Ends of the predictors' ranges in the picture.
-    rest : float, or (p,) tuple of float
-        Fixed values of the predictors that are not on an axis.
-    shown : (int, int)
-        The predictors on the two axes, counted from 0.
+    `low`, `high`: ends of the predictors' ranges, one for all or one for each.  `rest`: fixed
+    values of those that are not on an axis.  `shown`: the predictors on the axes, counted from 0.
     """
 
-    low: float | tuple[float, ...]
-    high: float | tuple[float, ...]
-    rest: float | tuple[float, ...]
+    low: Ends
+    high: Ends
+    rest: Ends
     shown: tuple[int, int] = (0, 1)
 
 
@@ -294,6 +285,17 @@ class Problem:
         return float(np.mean(errors))
 
 
+def uniform_rows(p: int, low: Ends, high: Ends) -> Draw:
+    """Return what draws n rows of p independent predictors, uniform between `low` and `high`."""
+    return partial(_uniform, p=p, low=low, high=high)
+
+
+def _uniform(
+    rng: np.random.Generator, n: int, p: int, low: Ends, high: Ends
+) -> NDArray[np.float64]:
+    return rng.uniform(low, high, (n, p))
+
+
 def one_hot(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
     """Return indicators (n, K) of class codes (n,): probability 1 for the class of each row."""
     return (codes[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
@@ -342,9 +344,7 @@ def _fixed_values(p: int, shown: tuple[int, int], rest: NDArray) -> str:
     return f", {listing} = {values[0]:.3g}".replace("-", "−")
 
 
-# ------------------------------------------------------------------------------------------------
 # Checks of the arguments of simulated problems.
-# ------------------------------------------------------------------------------------------------
 
 
 def checked_count(argument: str, value: Any, least: int) -> int:

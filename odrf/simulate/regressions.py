@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 from odrf.checks import checked_amount
 from odrf.public import public
 from odrf.simulate.problem import (
+    Ends,
     Problem,
     Truth,
     View,
     checked_count,
     checked_range,
     layout_generator,
+    uniform_rows,
 )
 
 ADDITIVE_TERMS = 4
@@ -47,14 +49,7 @@ def additive(p: int = 10, noise: float = 0.3) -> Problem:
     noise : float, default 0.3
         Standard deviation of the normal noise.
 
-    Returns
-    -------
-    Problem
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about problem}
 
     Examples
     --------
@@ -77,21 +72,13 @@ def single_index(p: int = 10, relevant: int = 5, noise: float = 0.3) -> Problem:
 
     Parameters
     ----------
-    p : int, default 10
-        Number of predictors.
+    {p}
     relevant : int, default 5
-        Number of relevant predictors.
+        Number q of relevant predictors, the first ones.
     noise : float, default 0.3
         Standard deviation of the normal noise.
 
-    Returns
-    -------
-    Problem
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about problem}
 
     Examples
     --------
@@ -126,14 +113,7 @@ def ridge_sum(p: int = 10, ridges: int = 3, noise: float = 0.35, layout: Any = 1
     layout : int, SeedSequence or Generator, default 1
         Seed of the directions, which are the same in all samples of the problem.
 
-    Returns
-    -------
-    Problem
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about problem}
 
     Examples
     --------
@@ -160,21 +140,13 @@ def radial(p: int = 10, relevant: int = 2, noise: float = 0.2) -> Problem:
 
     Parameters
     ----------
-    p : int, default 10
-        Number of predictors.
+    {p}
     relevant : int, default 2
-        Number of relevant predictors.
+        Number q of relevant predictors, the first ones.
     noise : float, default 0.2
         Standard deviation of the normal noise.
 
-    Returns
-    -------
-    Problem
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about problem}
 
     Examples
     --------
@@ -198,21 +170,13 @@ def jump(p: int = 10, relevant: int = 2, noise: float = 0.25) -> Problem:
 
     Parameters
     ----------
-    p : int, default 10
-        Number of predictors.
+    {p}
     relevant : int, default 2
-        Number of relevant predictors.
+        Number q of relevant predictors, the first ones.
     noise : float, default 0.25
         Standard deviation of the normal noise.
 
-    Returns
-    -------
-    Problem
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about problem}
 
     Examples
     --------
@@ -242,14 +206,7 @@ def friedman1(p: int = 10, noise: float = 1.0) -> Problem:
     noise : float, default 1.0
         Standard deviation of the normal noise.
 
-    Returns
-    -------
-    Problem
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about problem}
 
     Examples
     --------
@@ -275,14 +232,7 @@ def friedman2(noise: float = 125.0) -> Problem:
     noise : float, default 125.0
         Standard deviation of the normal noise, a third of that of m(X) as in Friedman (1991).
 
-    Returns
-    -------
-    Problem
-
-    Raises
-    ------
-    InputError
-        If the noise is out of range.
+    {about problem}
 
     Examples
     --------
@@ -304,14 +254,7 @@ def friedman3(noise: float = 0.1) -> Problem:
     noise : float, default 0.1
         Standard deviation of the normal noise, a third of that of m(X) as in Friedman (1991).
 
-    Returns
-    -------
-    Problem
-
-    Raises
-    ------
-    InputError
-        If the noise is out of range.
+    {about problem}
 
     Examples
     --------
@@ -328,25 +271,14 @@ def _problem(
     relevant: int,
     noise: float,
     truth: Truth,
-    low: float | tuple[float, ...],
-    high: float | tuple[float, ...],
+    low: Ends,
+    high: Ends,
     shown: tuple[int, int] = (0, 1),
 ) -> Problem:
     """Return the problem whose predictors are uniform between `low` and `high`."""
-    draw = partial(_box, p=p, low=low, high=high)
     rest = tuple(((np.broadcast_to(low, p) + np.broadcast_to(high, p)) / 2).tolist())
-    view = View(low, high, rest, shown)
+    draw, view = uniform_rows(p, low, high), View(low, high, rest, shown)
     return Problem(name, p, relevant, None, checked_amount("noise", noise), draw, truth, view=view)
-
-
-def _box(
-    rng: np.random.Generator,
-    n: int,
-    p: int,
-    low: float | tuple[float, ...],
-    high: float | tuple[float, ...],
-) -> NDArray[np.float64]:
-    return rng.uniform(low, high, (n, p))
 
 
 def _additive(X: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -28,13 +28,12 @@ from odrf.simulate.problem import (
     checked_range,
     column_names,
     predictor_matrix,
+    uniform_rows,
 )
 
-# ------------------------------------------------------------------------------------------------
 # Laws of a time to an event given predictors: its survival curve, restricted mean and draws.
 #
 # Arrays in, arrays out: predictors X (n, p) and times (R,) of at least 0, all float64.
-# ------------------------------------------------------------------------------------------------
 
 # The gamma function of a larger number than 1 + this is no number that a computer has.
 MOST_INVERSE = 170.0
@@ -63,14 +62,8 @@ class WeibullLaw:
     """Cumulative hazards λ_k(x) t^a(x) of the causes k, all of the same shape a.
 
     As hazards of causes keep their ratio in time, the cause of an event does not depend on its
-    time, and P(T ≤ t, cause k | x) = λ_k / Σλ · (1 - S(t | x)).
-
-    Attributes
-    ----------
-    rates : callable
-        Takes X, and returns λ_k(x), (n, K).
-    shape : callable
-        Takes X, and returns a(x), (n,).
+    time, and P(T ≤ t, cause k | x) = λ_k / Σλ · (1 - S(t | x)).  `rates` takes X, and returns
+    λ_k(x), (n, K); `shape` returns a(x), (n,).
     """
 
     rates: OfRows
@@ -106,14 +99,9 @@ class WeibullLaw:
 
 @dataclass(frozen=True)
 class LogNormalLaw:
-    """One cause, log T normal with mean m(x) and a standard deviation that is the same for all.
+    """One cause, log T normal with mean m(x) and the same standard deviation for all.
 
-    Attributes
-    ----------
-    centre : callable
-        Takes X, and returns m(x), (n,).
-    spread : float
-        Standard deviation of log T, above 0.
+    `centre` takes X, and returns m(x), (n,); `spread` is the standard deviation, above 0.
     """
 
     centre: OfRows
@@ -145,9 +133,7 @@ def _log(times: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.log(times)
 
 
-# ------------------------------------------------------------------------------------------------
 # `SurvivalProblem`: censored times to events, and their truth.
-# ------------------------------------------------------------------------------------------------
 
 CENSORED = "censored"
 MOST_ROWS = 10**9
@@ -419,9 +405,7 @@ def _checked_times(times: Any) -> NDArray[np.float64]:
     return checked
 
 
-# ------------------------------------------------------------------------------------------------
 # Survival problems whose truth is known: hazards along oblique directions, crossing, competing.
-# ------------------------------------------------------------------------------------------------
 
 # the hazard of every row rises as the square root of time
 SHAPE = 1.5
@@ -443,24 +427,15 @@ def proportional_hazards(
 
     Parameters
     ----------
-    p : int, default 10
-        Number of predictors.
+    {p}
     relevant : int, default 5
-        Number q of relevant predictors.
+        Number q of relevant predictors, the first ones.
     strength : float, default 2.0
         Log hazard ratio β of a step of length 1 along θ, from -10 to 10.  The standard
         deviation of θᵀx is √(1/3), so that of the default log hazard is 1.15.
-    censored : float, default 0.3
-        Expected share of censored rows, from 0 to below 1.
+    {censored}
 
-    Returns
-    -------
-    SurvivalProblem
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about survival_problem}
 
     Examples
     --------
@@ -487,23 +462,14 @@ def crossing_hazards(
 
     Parameters
     ----------
-    p : int, default 10
-        Number of predictors.
+    {p}
     relevant : int, default 5
-        Number q of relevant predictors.
+        Number q of relevant predictors, the first ones.
     strength : float, default 1.0
         Change β of log a by a step of length 1 along θ, from -2 to 2.
-    censored : float, default 0.3
-        Expected share of censored rows, from 0 to below 1.
+    {censored}
 
-    Returns
-    -------
-    SurvivalProblem
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about survival_problem}
 
     Examples
     --------
@@ -536,17 +502,9 @@ def hazard_interaction(
     strength : float, default 4.0
         Log hazard ratio β, from -10 to 10, between the corner x1 = x2 = 1 and the middle; the
         standard deviation of x1 x2 is 1/3.
-    censored : float, default 0.3
-        Expected share of censored rows, from 0 to below 1.
+    {censored}
 
-    Returns
-    -------
-    SurvivalProblem
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about survival_problem}
 
     Examples
     --------
@@ -572,23 +530,14 @@ def hazard_jump(
 
     Parameters
     ----------
-    p : int, default 10
-        Number of predictors.
+    {p}
     relevant : int, default 2
-        Number q of relevant predictors.
+        Number q of relevant predictors, the first ones.
     strength : float, default 2.0
         Log hazard ratio β of the groups, from -10 to 10.
-    censored : float, default 0.3
-        Expected share of censored rows, from 0 to below 1.
+    {censored}
 
-    Returns
-    -------
-    SurvivalProblem
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about survival_problem}
 
     Examples
     --------
@@ -607,7 +556,7 @@ def hazard_jump(
 def competing_risks(
     p: int = 10, relevant: int = 4, strength: float = 2.0, censored: float = 0.3
 ) -> SurvivalProblem:
-    """Two causes whose hazards rise along directions at right angles.
+    """Two causes, "1" and "2", whose hazards rise along directions at right angles.
 
     The cumulative hazard of cause k is t^(3/2) exp(β θ_kᵀx) / 2, where θ1 = θ, and θ2 is θ with
     the sign of every second weight turned.  P(T ≤ t, cause k | x) is the share of λ_k in λ1 + λ2
@@ -622,18 +571,9 @@ def competing_risks(
     strength : float, default 2.0
         Log hazard ratio β of a step of length 1 along the direction of the cause, from -10
         to 10.
-    censored : float, default 0.3
-        Expected share of censored rows, from 0 to below 1.
+    {censored}
 
-    Returns
-    -------
-    SurvivalProblem
-        With the causes ``"1"`` and ``"2"``.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about survival_problem}
 
     Examples
     --------
@@ -665,23 +605,14 @@ def accelerated_failure(
 
     Parameters
     ----------
-    p : int, default 10
-        Number of predictors.
+    {p}
     relevant : int, default 5
-        Number q of relevant predictors.
+        Number q of relevant predictors, the first ones.
     spread : float, default 0.5
         Standard deviation σ of log T, above 0 and at most 10.
-    censored : float, default 0.3
-        Expected share of censored rows, from 0 to below 1.
+    {censored}
 
-    Returns
-    -------
-    SurvivalProblem
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
+    {about survival_problem}
 
     Examples
     --------
@@ -697,7 +628,7 @@ def accelerated_failure(
         raise InputError(f"spread={spread!r}: use a number above 0 and at most {MOST_SPREAD:.4g}")
     law = LogNormalLaw(partial(_wave, relevant=relevant), float(spread))
     censored = checked_below("censored", censored, 1)
-    draw = partial(_square, p=p)
+    draw = uniform_rows(p, -1.0, 1.0)
     return SurvivalProblem("accelerated failure", p, relevant, None, censored, draw, law)
 
 
@@ -712,7 +643,7 @@ def _problem(
 ) -> SurvivalProblem:
     censored = checked_below("censored", censored, 1)
     law = WeibullLaw(rates, shape)
-    return SurvivalProblem(name, p, relevant, causes, censored, partial(_square, p=p), law)
+    return SurvivalProblem(name, p, relevant, causes, censored, uniform_rows(p, -1.0, 1.0), law)
 
 
 def _numbers(p: int, relevant: int, least: int) -> tuple[int, int]:
@@ -726,10 +657,6 @@ def _strength(strength: float, most: float = MOST_STRENGTH) -> float:
     if not is_number(strength) or not abs(float(strength)) <= most:
         raise InputError(f"strength={strength!r}: use a number from -{most:.4g} to {most:.4g}")
     return float(strength)
-
-
-def _square(rng: np.random.Generator, n: int, p: int) -> NDArray[np.float64]:
-    return rng.uniform(-1.0, 1.0, (n, p))
 
 
 def _projected(X: NDArray[np.float64], relevant: int) -> NDArray[np.float64]:

@@ -89,8 +89,7 @@ def _options(results: AnyResults) -> dict[str, Any]:
         **_structure_columns(results),
     }
     if isinstance(fit, Fit):
-        given = fit.request.options()
-        return {**given, **data, "n_trees": fit.forest.n_trees, "n_jobs": None}
+        return {**vars(fit.request), **data, "n_trees": fit.forest.n_trees, "n_jobs": None}
     control: Any = fit.control
     own = {name: getattr(control, name) for name in dir(control) if not name.startswith("_")}
     if isinstance(results, ODBTResults | SurvivalBoostedResults):

@@ -8,7 +8,7 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -16,15 +16,14 @@ import pandas as pd
 from odrf.text.names import shortened, shortened_names
 from odrf.text.splits import LEAST_P, SMALLER, number
 
-# ------------------------------------------------------------------------------------------------
 # The cells of a table as text: numbers of a column with the same decimals.
-# ------------------------------------------------------------------------------------------------
 
 # With common decimals the largest entry of a column has four digits, and the smallest one at least;
 # else each has three digits, as where these would be too many decimals.
 DIGITS, DIGITS_APART, MOST_DECIMALS = 4, 3, 8
 # Columns with these names, and what follows, hold p-values.
 OF_TESTS = ("p_value", "p_adjusted")
+Sections = Mapping[str, pd.DataFrame]
 NUMBER = re.compile(r"|nan|-?inf|-?\d[\d.]*(e[+-]\d+)?")
 
 
@@ -73,25 +72,7 @@ def _float_cells(column: pd.Series) -> list[str]:
     return ["" if np.isnan(value) else text for value, text in zip(values, texts, strict=True)]
 
 
-# ------------------------------------------------------------------------------------------------
-# What a summary says, before it is laid out.
-# ------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Contents:
-    """The parts of a summary; see `odrf.text.summary.Summary`."""
-
-    title: str
-    call: str
-    facts: dict[str, str]
-    sections: dict[str, pd.DataFrame] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
-
-# ------------------------------------------------------------------------------------------------
 # Facts and tables as plain text of at most 100 characters a line.
-# ------------------------------------------------------------------------------------------------
 
 MIN_WIDTH, MAX_WIDTH = 80, 100
 GAP = "   "
@@ -103,17 +84,19 @@ CALL, CALL_LINES = "Call     ", 6
 GLUE = "\0"
 
 
-def summary_as_text(summary: Contents) -> str:
+def summary_as_text(
+    title: str, call: str, facts: dict[str, str], sections: Sections, notes: Sequence[str]
+) -> str:
     """Return a summary as plain text, 80 to 100 characters wide."""
-    parts = [_call_lines(summary.call), _facts_in_two_columns(summary.facts)]
-    for heading, table in summary.sections.items():
+    parts = [_call_lines(call), _facts_in_two_columns(facts)]
+    for heading, table in sections.items():
         blocks = table_blocks(table)
         lines = [line for block in blocks for line in ("", *block)][1:]
         parts.append([*_wrapped(heading, MAX_WIDTH), *lines])
     width = max(MIN_WIDTH, *(len(line) for part in parts for line in part))
     body = f"\n{'-' * width}\n".join("\n".join(part) for part in parts)
-    head = shortened(summary.title, width).center(width).rstrip()
-    ends = [line for note in summary.notes for line in _wrapped(note, width)]
+    head = shortened(title, width).center(width).rstrip()
+    ends = [line for note in notes for line in _wrapped(note, width)]
     return "\n".join([head, "=" * width, body, "=" * width, *ends])
 
 
@@ -230,9 +213,7 @@ def _facts_in_two_columns(facts: dict[str, str]) -> list[str]:
     return [f"{a:<{width}}{GAP}{b}".rstrip() for a, b in zip(left, right, strict=True)]
 
 
-# ------------------------------------------------------------------------------------------------
 # Numbers of things in words.
-# ------------------------------------------------------------------------------------------------
 
 
 def quantity(number: int | str, one: str, several: str = "") -> str:
@@ -257,9 +238,7 @@ def percentage(share: float) -> str:
     return f"{100 * share:.6g}%"
 
 
-# ------------------------------------------------------------------------------------------------
 # Facts and tables as HTML, for notebooks: plain lines, numbers to the right.
-# ------------------------------------------------------------------------------------------------
 
 # Colours follow the notebook's, light or dark.
 STYLE = """<style>
@@ -278,13 +257,15 @@ STYLE = """<style>
 RIGHT, LEFT = ' style="text-align: right"', ' style="text-align: left"'
 
 
-def summary_as_html(summary: Contents) -> str:
+def summary_as_html(
+    title: str, call: str, facts: dict[str, str], sections: Sections, notes: Sequence[str]
+) -> str:
     """Return a summary as a block of HTML: its facts in two columns, its tables, its notes."""
-    facts = facts_as_html(summary.facts, -(-len(summary.facts) // 2))
-    parts = [f"<p><code>{html.escape(summary.call)}</code></p>", facts]
-    parts += [table_as_html(table, heading) for heading, table in summary.sections.items()]
-    parts += [f"<p>{html.escape(note)}</p>" for note in summary.notes]
-    return page(summary.title, parts)
+    halves = facts_as_html(facts, -(-len(facts) // 2))
+    parts = [f"<p><code>{html.escape(call)}</code></p>", halves]
+    parts += [table_as_html(table, heading) for heading, table in sections.items()]
+    parts += [f"<p>{html.escape(note)}</p>" for note in notes]
+    return page(title, parts)
 
 
 def page(title: str, parts: list[str]) -> str:
@@ -326,9 +307,7 @@ def _fact(fact: tuple[str, str]) -> str:
     return f"<th{LEFT}>{label}</th><td{LEFT}>{value}</td>"
 
 
-# ------------------------------------------------------------------------------------------------
 # Text as LaTeX that pdflatex compiles without further packages.
-# ------------------------------------------------------------------------------------------------
 
 SMALL = (
     "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
@@ -345,65 +324,22 @@ MARKS = dict(
         strict=True,
     )
 )
+COMMANDS = (
+    "textbackslash textasciitilde textasciicircum textless textgreater textbar ldots "
+    "ss ae AE oe OE o O l L i"
+)
 SYMBOLS = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
+    **{a: rf"\{b}{{}}" for a, b in zip("\\~^<>|…ßæÆœŒøØłŁı", COMMANDS.split(), strict=True)},
+    **{letter: rf"\{letter}" for letter in "{}#$%&_"},
     # after the end of a row, [ would begin the optional argument of \\, and * be part of it
-    "[": "{[}",
-    "]": "{]}",
-    "*": "{*}",
-    "#": r"\#",
-    "$": r"\$",
-    "%": r"\%",
-    "&": r"\&",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "`": r"\`{}",
-    "…": r"\ldots{}",
-    "–": "--",
-    "—": "---",
-    "‘": "`",
-    "’": "'",
-    "“": "``",
-    "”": "''",
-    "ß": r"\ss{}",
-    "æ": r"\ae{}",
-    "Æ": r"\AE{}",
-    "œ": r"\oe{}",
-    "Œ": r"\OE{}",
-    "ø": r"\o{}",
-    "Ø": r"\O{}",
-    "ł": r"\l{}",
-    "Ł": r"\L{}",
-    "ı": r"\i{}",
-    "\u00a0": "~",
+    **{letter: f"{{{letter}}}" for letter in "[]*"},
+    **dict(zip("`–—‘’“”\u00a0", (r"\`{}", "--", "---", "`", "'", "``", "''", "~"), strict=True)),
 }
-MATHEMATICS = {
-    "²": "^2",
-    "³": "^3",
-    "±": r"\pm",
-    "×": r"\times",
-    "·": r"\cdot",
-    "−": "-",
-    "≤": r"\le",
-    "≥": r"\ge",
-    "≠": r"\ne",
-    "≈": r"\approx",
-    "∞": r"\infty",
-    "√": r"\surd",
-    "∑": r"\sum",
-    "→": r"\to",
-    "∈": r"\in",
-    "∝": r"\propto",
-    "°": r"^\circ",
-    "µ": r"\mu",
-    "ς": r"\varsigma",
-}
+OPERATORS = (
+    r"^2 ^3 \pm \times \cdot - \le \ge \ne \approx \infty \surd \sum \to \in \propto ^\circ "
+    r"\mu \varsigma"
+)
+MATHEMATICS = dict(zip("²³±×·−≤≥≠≈∞√∑→∈∝°µς", OPERATORS.split(), strict=True))
 
 
 def in_latex(text: str) -> str:
@@ -436,29 +372,29 @@ def _character(letter: str) -> str:
     return f"U+{ord(letter):04X}"
 
 
-# ------------------------------------------------------------------------------------------------
 # Facts and tables as LaTeX, with the package booktabs.
-# ------------------------------------------------------------------------------------------------
 
 # Columns of longer cells are broken into lines.
 MOST_CHARACTERS = 40
 PARAGRAPH = r"p{0.28\linewidth}"
 
 
-def summary_as_latex(summary: Contents) -> str:
+def summary_as_latex(
+    title: str, call: str, facts: dict[str, str], sections: Sections, notes: Sequence[str]
+) -> str:
     """Return a summary as one LaTeX table environment."""
     parts = [
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{in_latex(summary.title)}}}",
-        rf"\parbox{{\linewidth}}{{\raggedright\ttfamily {in_latex(summary.call)}}}",
+        rf"\caption{{{in_latex(title)}}}",
+        rf"\parbox{{\linewidth}}{{\raggedright\ttfamily {in_latex(call)}}}",
         "",
         r"\medskip",
-        _facts(summary.facts),
+        _facts(facts),
     ]
-    for heading, table in summary.sections.items():
+    for heading, table in sections.items():
         parts.append(f"\n\\medskip\n{in_latex(heading)}\n\n{_table(table)}")
-    parts += [f"\n{in_latex(note)}" for note in summary.notes]
+    parts += [f"\n{in_latex(note)}" for note in notes]
     return "\n".join([*parts, r"\end{table}"])
 
 
@@ -496,9 +432,7 @@ def _row(cells: list[str]) -> str:
     return " & ".join(map(in_latex, cells)) + r" \\"
 
 
-# ------------------------------------------------------------------------------------------------
 # Cards as text and HTML.
-# ------------------------------------------------------------------------------------------------
 
 INDENT = "  "
 # Lines of a fact, and characters that the ends of its lines may leave free.

@@ -10,9 +10,7 @@ from odrf.design import Design
 from odrf.design.encoding import EMPTY
 from odrf.design.variables import Variable
 
-# ------------------------------------------------------------------------------------------------
 # Names for tables and plots: in one line, and shortened in the middle, where they differ least.
-# ------------------------------------------------------------------------------------------------
 
 # Long names are of one group if they share as many first characters; these always stay.
 BEGINNING = 3
@@ -83,9 +81,7 @@ def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-# ------------------------------------------------------------------------------------------------
 # Names of predictors and columns: in sums, and in tables that have columns of their own.
-# ------------------------------------------------------------------------------------------------
 
 OPERATOR = re.compile(r"[-+*/<>=!&|^%~:]")
 IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")

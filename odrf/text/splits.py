@@ -21,9 +21,7 @@ from odrf.engine.directions.missing import FILL
 from odrf.engine.trees.forest import Forest, predicted_classes
 from odrf.text.names import names_in_sums, shortened
 
-# ------------------------------------------------------------------------------------------------
 # Splits in the units of the data: directions and thresholds without the scaling to [0, 1].
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -99,9 +97,7 @@ def _fills(
     return fills, told
 
 
-# ------------------------------------------------------------------------------------------------
 # Cuts of ranked columns as text, in the values of the data.
-# ------------------------------------------------------------------------------------------------
 
 FEWEST_DIGITS, MOST_DIGITS = 4, 17
 
@@ -129,9 +125,7 @@ def rank_label(encoding: OwnRanks, rank: float, increasing: bool) -> str:
     return repr(float(low if increasing else high))
 
 
-# ------------------------------------------------------------------------------------------------
 # The two sides of a split on a factor, as sets of levels.
-# ------------------------------------------------------------------------------------------------
 
 # A side of more levels is written as what is not on the other side, if that has no more than these.
 MOST_LEVELS = 12
@@ -177,9 +171,7 @@ def _listed(levels: list[str], most: int | None, others: bool = False) -> str:
     return "{" + ", ".join([*shown, *more, *(["others"] if others else [])]) + "}"
 
 
-# ------------------------------------------------------------------------------------------------
 # Cuts of dates as text.
-# ------------------------------------------------------------------------------------------------
 
 # Units of time, largest first: their seconds, their names in pandas, and how a date is written.
 UNITS = (
@@ -215,9 +207,7 @@ def counted_as(encoding: Encoding) -> str | None:
     return f"the seconds since {origin.tz_localize(None)}{zone}"
 
 
-# ------------------------------------------------------------------------------------------------
 # Splits and numbers as text: ``age <= 44.5``, ``sex in {a, b}``, ``0.42*bmi - 1.3*age <= 3``.
-# ------------------------------------------------------------------------------------------------
 
 LEAST_P = 1e-300
 """Smaller p-values are said to be smaller: floats have none much smaller but 0, which none is."""
@@ -502,9 +492,7 @@ def _encoding_of(design: Design, column: int) -> Encoding | None:
     return design.recipe.variables[term[0]].encoding if len(term) == 1 else None
 
 
-# ------------------------------------------------------------------------------------------------
 # The lines of text in the boxes of a drawn tree.
-# ------------------------------------------------------------------------------------------------
 
 # characters of a split on one line before its next term starts a new one
 LINE_LENGTH = 26

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from odrf import text
 from odrf.options.sizes import CV, FIXED, FUNCTION, NONE, ONE_SE, OOB, RATE, Rule
 from odrf.pruning.growth_stages import IN_WORDS
-from odrf.text.layouts import Contents
+from odrf.public import public
+from odrf.text import layouts
 from odrf.text.splits import number
 
-# ------------------------------------------------------------------------------------------------
 # Short descriptions: what the prompt and notebooks show of a result or report.
-# ------------------------------------------------------------------------------------------------
 
 MOST_LINES = 12
 # Lines of a table's headers, and of what is said of the rows left out.
@@ -59,11 +59,11 @@ class Card:
 
     def as_text(self) -> str:
         """Return the card as text of at most 12 lines."""
-        return text.card_as_text(self.title, self._fact_lines, self._shown, self._left_out)
+        return layouts.card_as_text(self.title, self._fact_lines, self._shown, self._left_out)
 
     def as_html(self) -> str:
         """Return the card as HTML."""
-        return text.card_as_html(self.title, self.facts, self._shown, self._left_out)
+        return layouts.card_as_html(self.title, self.facts, self._shown, self._left_out)
 
     def __str__(self) -> str:
         return self.as_text()
@@ -71,7 +71,7 @@ class Card:
     @cached_property
     def _fact_lines(self) -> list[str]:
         room = MOST_LINES - 1 - (0 if self.table is None else AROUND + LEAST_ROWS)
-        return text.card_facts(self.facts)[:room]
+        return layouts.card_facts(self.facts)[:room]
 
     @cached_property
     def _shown(self) -> pd.DataFrame | None:
@@ -125,13 +125,11 @@ class Carded(ABC):
     _repr_html_ = card_as_html
 
 
-# ------------------------------------------------------------------------------------------------
 # The class of all summaries: facts and tables as text, HTML and LaTeX.
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Summary(Contents):
+class Summary:
     """Summary of a fit: named facts and tables; ``print(summary)`` shows it as text.
 
     Notebooks show it as HTML.  The data frames are in `tables`.
@@ -160,6 +158,18 @@ class Summary(Contents):
     ================================================================================
     """
 
+    title: str
+    call: str
+    facts: dict[str, str]
+    sections: dict[str, pd.DataFrame] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def _parts(
+        self,
+    ) -> tuple[str, str, dict[str, str], dict[str, pd.DataFrame], tuple[str, ...]]:
+        return self.title, self.call, self.facts, self.sections, self.notes
+
     @property
     def tables(self) -> list[pd.DataFrame]:
         """The facts (one column ``value``) and each section's table, as data frames."""
@@ -168,11 +178,11 @@ class Summary(Contents):
 
     def as_text(self) -> str:
         """Return the summary as plain text, 80 to 100 characters wide."""
-        return text.summary_as_text(self)
+        return layouts.summary_as_text(*self._parts)
 
     def as_html(self) -> str:
         """Return the summary as HTML: facts and tables, with the style that notebooks show."""
-        return text.summary_as_html(self)
+        return layouts.summary_as_html(*self._parts)
 
     def as_latex(self) -> str:
         """Return the summary as one LaTeX table environment.
@@ -180,7 +190,7 @@ class Summary(Contents):
         It compiles with pdflatex and the package booktabs.  Characters that pdflatex lacks are
         written by their number, such as U+4E2D.
         """
-        return text.summary_as_latex(self)
+        return layouts.summary_as_latex(*self._parts)
 
     def __str__(self) -> str:
         return self.as_text()
@@ -195,9 +205,71 @@ class Summary(Contents):
         return self.as_latex()
 
 
-# ------------------------------------------------------------------------------------------------
+# What all reports have: a summary and a short description, made of the same parts.
+
+
+@public
+class Report(Carded):
+    """Base class of reports: named facts, tables and notes under a title."""
+
+    def summary(self) -> Summary:
+        """Return the tables as a summary with text, HTML and LaTeX output."""
+        made_from: Any = getattr(self, "fit", self)
+        return Summary(self._title, made_from.call, self._facts(), self._sections(), self._notes())
+
+    @property
+    @abstractmethod
+    def _title(self) -> str:
+        """The title."""
+
+    def _facts(self) -> dict[str, str]:
+        return {}
+
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        """Return the tables by their headings."""
+        return {}
+
+    _note: str = ""
+
+    def _notes(self) -> tuple[str, ...]:
+        return (self._note,) if self._note else ()
+
+    def _card(self) -> Card:
+        return Card(self._title, self._facts())
+
+
+class TableReport(Report):
+    """Base class of reports of one table."""
+
+    table: pd.DataFrame
+    _heading: str = ""
+
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        return {self._heading: self.table}
+
+    def _card(self) -> Card:
+        return Card(self._title, self._facts(), self.table)
+
+
+AX = """ax : Axes, optional
+    Where to draw.  By default on a new figure.
+
+Returns
+-------
+Axes"""
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def with_axes(method: Method) -> Method:
+    """Fill in what the docstrings of all plots say of `ax`: in place of ``{ax}``, or at the end."""
+    words = inspect.cleandoc(method.__doc__ or "")
+    if "{ax}" not in words:
+        words += "\n\nParameters\n----------\n{ax}"
+    method.__doc__ = words.replace("{ax}", AX) + "\n"
+    return method
+
+
 # Rules for t_n, α_n and the share of rows drawn, as text.
-# ------------------------------------------------------------------------------------------------
 
 BEST = {CV: "smallest error", ONE_SE: "1-SE rule", OOB: "smallest out-of-bag error"}
 

@@ -14,7 +14,6 @@ from patsy import EvalEnvironment
 from scipy.stats import chisquare, kstest
 
 import odrf
-from odrf.api.calling import requested
 from odrf.design import build_design
 from odrf.engine.chunks import (
     Gathering,
@@ -46,6 +45,7 @@ from odrf.engine.rows import (
 )
 from odrf.engine.trees.forest import Forest
 from odrf.fits.growing import one_kind
+from odrf.options.options import Options
 from reference.forests import goes_left
 from reference.hashed_draws import draws_row, splitmix
 from reference.leaf_sums import leaf_sums
@@ -60,9 +60,7 @@ def rows():
     data = odrf.load_data("auto_mpg").dropna().reset_index(drop=True)
     data["place"] = [f"place {i % 9}" for i in range(len(data))]
     design, training = build_design("mpg ~ .", data, env=EvalEnvironment.capture())
-    options = {**odrf.odrf.__wrapped__.__kwdefaults__, "seed": 3}
-    request = requested(odrf.odrf, options, {"blend": False})
-    control = one_kind(request, design, training)
+    control = one_kind(Options(blend=False, seed=3), design, training)
     numbers = np.arange(training.n_rows, dtype=np.uint64)
     block = RowBlock(numbers, training.X, training.y, training.weights)
     return block, Recipe(design.feature_groups, control.settings, control.mixture, False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import pickle
 import re
 
@@ -14,7 +13,7 @@ import odrf
 from forests import same_bits
 from odrf.errors import InputError
 from odrf.options.blend import kinds_of_trees
-from odrf.options.options import given_options
+from odrf.options.options import Options
 from odrf.projections import FAMILIES, Axis
 
 KINDS = ["best", "random", "extra", "smooth", "few", "sparse", "axis"]
@@ -91,9 +90,7 @@ def test_what_is_given_holds_for_all_kinds(data, few_pilots):
 
 
 def request(*given, **options):
-    parameters = inspect.signature(odrf.odrf).parameters.values()
-    defaults = {p.name: p.default for p in parameters}
-    return given_options(defaults | options, frozenset(given))
+    return Options(**options, given=frozenset(given))
 
 
 def options_of(*given, classification=True, **options):

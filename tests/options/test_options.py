@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from dataclasses import fields, replace
 from types import ModuleType, SimpleNamespace
 
 import array_api_compat.numpy
@@ -21,14 +22,25 @@ from odrf.design.missing import MISSING
 from odrf.design.response import KINDS
 from odrf.engine.guided.device import running_sums
 from odrf.errors import InputError
-from odrf.options import table as devices
-from odrf.options.boosting import ResolvedBoostingOptions
-from odrf.options.guided import ResolvedGuidedOptions
-from odrf.options.options import NAMES
-from odrf.options.table import CHECKS, checked_options, device_for, device_if_there
+from odrf.options import guided as devices
+from odrf.options.boosting import BoostingOptions, ResolvedBoostingOptions
+from odrf.options.guided import (
+    GuidedOptions,
+    ResolvedGuidedOptions,
+    device_for,
+    device_if_there,
+)
+from odrf.options.options import NAMES, DataOptions, Options
+from odrf.options.stack import StackOptions
 from odrf.options.tree import ResolvedOptions
 
 FUNCTIONS = {"odt": odrf.odt, "odrf": odrf.odrf, "odbt": odrf.odbt, "graf": odrf.graf}
+OPTIONS = {
+    "odrf": Options,
+    "odbt": BoostingOptions,
+    "graf": GuidedOptions,
+    "auto": StackOptions,
+}
 OUTSIDE = {"formula", "data", "backend", "progress", "offset", *DESIGN_ARGUMENTS}
 # Options that a single tree does not have.
 FIXED_OF_TREES = {
@@ -67,30 +79,38 @@ def options(name: str) -> set[str]:
     return set(inspect.signature(FUNCTIONS[name]).parameters) - OUTSIDE
 
 
-def checked(name: str) -> set[str]:
-    return {row.name for row in CHECKS if name in row.functions}
+@pytest.mark.parametrize("name", OPTIONS)
+def test_dataclasses_of_options_have_the_defaults_of_their_function(name):
+    parameters = inspect.signature(getattr(odrf, name)).parameters
+    for made in (OPTIONS[name], DataOptions):
+        for option in fields(made):
+            if option.name in parameters:
+                assert option.default == parameters[option.name].default, option.name
+    known = {option.name for made in (OPTIONS[name], DataOptions) for option in fields(made)}
+    assert parameters.keys() - known == set(parameters) & {"formula", "data", "backend", "progress"}
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_option_is_checked_in_one_place(name):
-    assert len([row for row in CHECKS if name in row.functions]) == len(checked(name))
-    assert checked(name) | BY_DATA[name] == options(name)
-    assert not checked(name) & BY_DATA[name]
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", OPTIONS)
 def test_defaults_pass_their_checks(name):
-    parameters = inspect.signature(FUNCTIONS[name]).parameters
-    defaults = {option: parameters[option].default for option in options(name)}
-    assert checked_options(name, defaults).keys() == defaults.keys()
+    assert OPTIONS[name]().checked() == OPTIONS[name]()
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_check_refuses_something_and_names_the_option(name):
-    for row in CHECKS:
-        if name in row.functions:
-            with pytest.raises(InputError, match=f"^{row.name}="):
-                row.check(row.name, "no such value")
+def test_every_option_is_checked_before_the_data_or_with_them(name):
+    for option in options(name):
+        made = replace(OPTIONS.get(name, Options)(), **{option: "no such value"})
+        if option in BY_DATA[name]:
+            assert made.checked() == made
+        elif option not in ("seed", "n_jobs"):
+            with pytest.raises(InputError, match=f"^{option}="):
+                made.checked()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("option", ["seed", "n_jobs"])
+def test_seeds_and_threads_are_checked_where_they_are_resolved(name, option, data):
+    with pytest.raises(InputError, match=f"^{option}="):
+        FUNCTIONS[name]("y ~ .", data, **{option: "no such value"})
 
 
 def test_a_request_holds_the_options_of_trees_and_forests():

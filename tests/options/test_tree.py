@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from odrf.engine.resamples import SUBSAMPLE, Sampling
 from odrf.engine.running import usual_threads
 from odrf.engine.splits.impurity import ENTROPY
 from odrf.errors import InputError
-from odrf.options.options import given_options
+from odrf.options.options import Options
 from odrf.options.sizes import (
     CV,
     EXPONENTS,
@@ -38,36 +38,13 @@ from odrf.options.tree import NO_LIMIT, ResolvedOptions, resolve
 from odrf.projections.sparse import Sparse
 from resampled import all_counts
 
-OPTIONS: dict[str, Any] = {
-    "blend": False,
-    "n_trees": 10,
-    "projection": "logistic",
-    "subset_size": "random",
-    "n_projections": "auto",
-    "n_singles": "auto",
-    "max_leaves": None,
-    "alpha": None,
-    "pruning": "weakest_link",
-    "min_leaf": 2,
-    "max_depth": None,
-    "criterion": "auto",
-    "penalty": None,
-    "n_thresholds": "auto",
-    "split_search": "auto",
-    "resample": "bootstrap",
-    "sample_fraction": "auto",
-    "honest": False,
-    "inference": False,
-    "seed": 1,
-    "n_jobs": None,
-}
-
 
 def control(
     kind: str = "regression", n: int = 100, P: int = 10, p: int = 12, **options: Any
 ) -> ResolvedOptions:
     n_classes = 1 if kind == "regression" else 3
-    request = given_options(OPTIONS | options)
+    usual = Options(n_trees=10, blend=False, resample="bootstrap", seed=1)
+    request = replace(usual, **options).checked()
     return resolve(request, kind=kind, n=n, P=P, p=p, n_classes=n_classes)
 
 
@@ -288,7 +265,6 @@ def test_other_options_stay():
         {"resample": "bootstrap"},
         {"blend": True},
         {"blend": np.bool_(True)},
-        {"resample": np.ones(2)},
     ],
 )
 def test_what_contradicts_it_is_refused(option):

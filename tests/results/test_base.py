@@ -18,9 +18,19 @@ from hostile import small_table
 from odrf import InputError
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.results import ODRFResults
-from odrf.results.unsupported import ABSENT
+from odrf.results.absent import NEED, why_absent
 from odrf.statistics.theorems import normal_quantiles
-from tables_of_results import CLASSES, FUNCTIONS, OPTIONS_ABSENT, marked, members, tables
+from tables_of_results import (
+    CALLS_ABSENT,
+    CLASSES,
+    FUNCTIONS,
+    OF_TIMES,
+    OPTIONS_ABSENT,
+    absent,
+    marked,
+    members,
+    tables,
+)
 from tables_of_results import PAGE as PAGE_OF_TABLES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "training-rows.md").read_text(encoding="utf-8")
@@ -408,18 +418,20 @@ def test_the_page_has_the_tables():
 def test_every_gap_has_a_reason_and_every_reason_a_gap():
     has = members()
     for attribute in set.union(*has.values()):
-        kinds = {one.__name__ for name, one in CLASSES.items() if attribute in has[name]}
-        lacking = {one.__name__ for one in CLASSES.values()} - kinds
-        if len(kinds) > 1 or attribute in ABSENT:
-            assert lacking == set(ABSENT.get(attribute, {})), attribute
-    known = set.union(*has.values()) | set(CALLS)
-    assert set(ABSENT) <= known
+        kinds = {one for name, one in CLASSES.items() if attribute in has[name]}
+        if len(kinds) > 1 or attribute in NEED:
+            for kind in set(CLASSES.values()) - kinds:
+                assert why_absent(kind, attribute), (kind, attribute)
+    assert all(all(reasons.values()) for reasons in absent().values())
+    for kind in (*CLASSES.values(), *OF_TIMES.values()):
+        lacking = {name for name in NEED if name not in dir(kind)}
+        assert kind._lacks.keys() <= lacking | {NEED[name] for name in lacking}, kind
 
 
 @pytest.mark.parametrize("words", CALLS)
 def test_what_a_call_answers(named, words):
     name, fits = named
-    lacks = CLASSES[name].__name__ in ABSENT[words]
+    lacks = name in CALLS_ABSENT[words]
     if lacks:
         with pytest.raises((InputError, TypeError)):
             CALLS[words](fits["numbers"])
@@ -439,17 +451,22 @@ def test_every_option_that_a_function_lacks_has_a_reason():
 def test_what_is_absent_says_why(named):
     name, fits = named
     own = CLASSES[name].__name__
-    for attribute, reasons in ABSENT.items():
-        if own in reasons and attribute.isidentifier():
+    for attribute, reasons in absent().items():
+        if name in reasons and attribute.isidentifier():
             with pytest.raises(AttributeError, match=f"^{own} has no '{attribute}': ") as caught:
                 getattr(fits["numbers"], attribute)
-            assert str(caught.value).endswith(reasons[own])
-    with pytest.raises(AttributeError, match="has no 'predictt'; did you mean 'predict'"):
-        fits["numbers"].predictt()
-    with pytest.raises(AttributeError) as caught:
-        fits["numbers"].feature_importances_  # noqa: B018 - it raises
-    assert "did you mean '_" not in str(caught.value)
-    assert not hasattr(fits["numbers"], "_no_such_thing")
+            assert str(caught.value).endswith(reasons[name])
+    for wrong in ("predictt", "feature_importances_", "_no_such_thing"):
+        with pytest.raises(AttributeError) as caught:
+            getattr(fits["numbers"], wrong)
+        assert (caught.value.name, caught.value.obj) == (wrong, fits["numbers"])  # for suggestions
+        assert not hasattr(fits["numbers"], wrong)
+
+
+def test_what_is_gone_says_what_to_use(named):
+    for fit in named[1].values():
+        with pytest.raises(AttributeError, match=r"has no 'compact': use without_data\(\)"):
+            fit.compact()
 
 
 def test_every_fit_has_scores_of_its_training_rows(named):

@@ -6,10 +6,10 @@ import math
 import re
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from numbers import Integral, Real
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -427,6 +427,8 @@ def _is_of(value: Any, hint: Any) -> bool:
     if hint is Any:
         return True
     origin, inner = _origin_and_inner(hint)
+    if origin is Literal:
+        return isinstance(value, str) and value in inner
     if origin in (Union, types.UnionType):
         return any(_is_of(value, one) for one in inner)
     if origin is np.ndarray:
@@ -435,7 +437,7 @@ def _is_of(value: Any, hint: Any) -> bool:
         return isinstance(value, tuple) and _are_of(value, inner)
     if origin in (frozenset, list):
         return isinstance(value, origin) and all(_is_of(one, inner[0]) for one in value)
-    if origin is dict:
+    if origin in (dict, Mapping):
         pairs = value.items() if isinstance(value, dict) else ()
         sound = all(_is_of(key, inner[0]) and _is_of(one, inner[1]) for key, one in pairs)
         return isinstance(value, dict) and sound

@@ -33,15 +33,13 @@ from odrf.statistics.jackknife import distinguishes_rows
 from odrf.statistics.survival.curves import limits_of_probability
 from odrf.text.layouts import percentage
 from odrf.text.splits import number
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, Report, with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------------------------------------------------------------------------------------------
 # Predicted curves of rows with their confidence intervals and bands.
-# ------------------------------------------------------------------------------------------------
 
 # Rows that are drawn, and rows and times that are shown.
 DRAWN, ROWS, TIMES = 3, 10, 5
@@ -49,7 +47,7 @@ DRAWN, ROWS, TIMES = 3, 10, 5
 
 @public
 @dataclass(frozen=True, eq=False, repr=False)
-class SurvivalBands(Carded):
+class SurvivalBands(Report):
     """Predicted survival curves of rows, or incidences of a cause, with intervals and bands.
 
     Returned by `bands` of survival forests.
@@ -148,6 +146,7 @@ class SurvivalBands(Carded):
             }
         )
 
+    @with_axes
     def plot(self, rows: Sequence[Any] | None = None, *, ax: Axes | None = None) -> Axes:
         """Plot curves with their intervals (dark) and their simultaneous bands (light).
 
@@ -155,12 +154,7 @@ class SurvivalBands(Carded):
         ----------
         rows : list, optional
             Labels of the rows that are drawn.  By default the first three.
-        ax : Axes, optional
-            Where to draw.  By default on a new figure.
-
-        Returns
-        -------
-        Axes
+        {ax}
 
         Raises
         ------
@@ -187,12 +181,13 @@ class SurvivalBands(Carded):
             raise InputError("rows=[] names no row: leave it out for the first ones")
         return [place[label] for label in asked]
 
-    def summary(self) -> Summary:
-        """Return curves of the first rows at some times, with text, HTML and LaTeX output."""
+    def _sections(self) -> dict[str, pd.DataFrame]:
         of = f" (first {ROWS} of {len(self.rows)} rows)" if len(self.rows) > ROWS else ""
         what = "Survival" if self.cause is None else f"Incidence of {self.cause}"
-        sections = {f"{what} by time{of}": self._shown.drop(columns=["std_error"])}
-        return Summary(self._title, self.call, self._facts(), sections, self.notes)
+        return {f"{what} by time{of}": self._shown.drop(columns=["std_error"])}
+
+    def _notes(self) -> tuple[str, ...]:
+        return self.notes
 
     @property
     def _title(self) -> str:
@@ -223,9 +218,7 @@ class SurvivalBands(Carded):
         return Card(self._title, self._facts(), self._shown[columns], kept=())
 
 
-# ------------------------------------------------------------------------------------------------
 # Predicted curves with bands, as they are asked for.
-# ------------------------------------------------------------------------------------------------
 
 # Times of a curve by default.
 MOST_TIMES = 50

@@ -19,15 +19,13 @@ from odrf.statistics.survival.discrimination import dynamic_areas, roc_at
 from odrf.statistics.survival.scores import EvaluatedTimes, calibration_at
 from odrf.text.layouts import percentage
 from odrf.text.splits import number, with_limits
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, TableReport, with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------------------------------------------------------------------------------------------
 # How well predictions tell rows with an event by a time from rows without.
-# ------------------------------------------------------------------------------------------------
 
 ROC, AUC = "roc", "auc"
 # Times along which areas are computed, beside that asked for.
@@ -37,26 +35,20 @@ EARLIEST = 0.05
 
 
 @public
-class SurvivalROC(Carded):
+class SurvivalROC(TableReport):
     """How well predictions tell rows with an event by a time from rows without one by then.
 
     Returned by `roc` of results for times to an event.  Rows whose state at a time is known stand
     for those that were censored before.
 
-    Parameters
+    Attributes
     ----------
-    call : str
-        The call that made the fit.
     evaluated : EvaluatedPredictions
         The validation rows.
     time : float
         The time.
     level : float
         Nominal coverage of the intervals.
-
-    Attributes
-    ----------
-    time, level : float
     curve : DataFrame
         The ROC curve at the time: ``threshold`` of the predicted probability of an event,
         ``sensitivity``, ``specificity``.
@@ -76,6 +68,8 @@ class SurvivalROC(Carded):
     True
     """
 
+    _title = "ROC curve at a time"
+
     def __init__(
         self, call: str, evaluated: EvaluatedPredictions, time: float, level: float
     ) -> None:
@@ -91,22 +85,21 @@ class SurvivalROC(Carded):
                 f"time={time:g}: every row whose state is then known has had the event, so that "
                 "there is none to tell it from: use an earlier time"
             )
-        asked = int(np.searchsorted(at, time))
+        self._at_time = int(np.searchsorted(at, time))
         risk = 1 - evaluated.survival(at)
-        self.curve = pd.DataFrame(roc_at(*lives, risk[:, asked], time, **rest)._asdict())
+        self.curve = pd.DataFrame(roc_at(*lives, risk[:, self._at_time], time, **rest)._asdict())
         # one time alone, so that what each row adds to its error is known
         areas = {str(m): areas_at(score=risk[:, [m]], at=at[[m]]).mean for m in range(len(at))}
         areas["mean"] = areas_at(score=risk, at=at).mean
         table = estimates_table(areas, level, rows.groups, "time")
         table = table.rename(columns={"estimate": "auc"})
-        self.mean, self._asked = table.iloc[-1], asked
+        self.mean = table.iloc[-1]
         self.table = table.iloc[:-1].set_axis(pd.Index(at, name="time"))
 
-    def summary(self) -> Summary:
-        """Return the table as a summary with text, HTML and LaTeX output."""
-        sections = {"Area under the ROC curve": self._shown()}
-        return Summary("ROC curve at a time", self.call, self._facts(), sections)
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        return {"Area under the ROC curve": self._shown()}
 
+    @with_axes
     def plot(self, kind: str = ROC, *, ax: Axes | None = None) -> Axes:
         """Draw the ROC curve at the time, or the area under it along time.
 
@@ -115,12 +108,7 @@ class SurvivalROC(Carded):
         kind : {"roc", "auc"}, default "roc"
             ``"roc"``: sensitivity against 1 - specificity.  ``"auc"``: the areas along time, with
             their intervals.
-        ax : Axes, optional
-            Where to draw.  By default on a new figure.
-
-        Returns
-        -------
-        Axes
+        {ax}
 
         Raises
         ------
@@ -129,7 +117,7 @@ class SurvivalROC(Carded):
         """
         if checked_choice("kind", kind, (ROC, AUC)) == AUC:
             return plots.plot_areas_along_time(self.table, self.time, ax)
-        words = f"area {_with_limits(self.table.iloc[self._asked])}"
+        words = f"area {_with_limits(self.table.iloc[self._at_time])}"
         return plots.plot_roc_at(self.curve, self.time, words, ax)
 
     def _shown(self) -> pd.DataFrame:
@@ -139,13 +127,13 @@ class SurvivalROC(Carded):
     def _facts(self) -> dict[str, str]:
         return self.evaluated.rows.facts() | {
             "Time": number(self.time),
-            "Area": _with_limits(self.table.iloc[self._asked]),
+            "Area": _with_limits(self.table.iloc[self._at_time]),
             "Mean area over time": _with_limits(self.mean),
             "Level": percentage(self.level),
         }
 
     def _card(self) -> Card:
-        return Card("ROC curve at a time", self._facts(), self._shown(), (self._asked,))
+        return Card(self._title, self._facts(), self._shown(), (self._at_time,))
 
 
 def _times(rows: EvaluatedTimes) -> NDArray[np.float64]:
@@ -169,33 +157,23 @@ def _with_limits(line: pd.Series) -> str:
     return with_limits(line["auc"], line["conf_low"], line["conf_high"])
 
 
-# ------------------------------------------------------------------------------------------------
 # Whether events happen by a time as often as predicted.
-# ------------------------------------------------------------------------------------------------
 
 
 @public
-class SurvivalCalibration(Carded):
+class SurvivalCalibration(TableReport):
     """Whether events happen by a time as often as predicted.
 
     Returned by `calibration` of results for times to an event.
 
-    Parameters
+    Attributes
     ----------
-    call : str
-        The call that made the fit.
     evaluated : EvaluatedPredictions
         The validation rows.
     time : float
         The time.
-    groups : int
-        Most groups of rows.
     level : float
         Nominal coverage of the intervals.
-
-    Attributes
-    ----------
-    time, level : float
     table : DataFrame
         For each group of rows, from the lowest predicted probability: ``weight``, the sum of case
         weights, or the number of rows if these are equal; ``predicted``, the mean predicted
@@ -214,6 +192,9 @@ class SurvivalCalibration(Carded):
     ['weight', 'predicted', 'observed']
     """
 
+    _title = "Calibration at a time"
+    _heading = "Groups of rows by predicted probability"
+
     def __init__(
         self, call: str, evaluated: EvaluatedPredictions, time: float, groups: int, level: float
     ) -> None:
@@ -225,36 +206,24 @@ class SurvivalCalibration(Carded):
     def _compared(self, risk: np.ndarray, groups: int) -> pd.DataFrame:
         rows = self.evaluated.rows
         weighted = np.ptp(rows.weights) > 0
-        found = calibration_at(
+        groups_of_rows = calibration_at(
             rows.time, rows.event, risk, self.time, groups, rows.cause,
             rows.weights if weighted else None, rows.start, self.level,
         )  # fmt: skip
         names = {"low": "conf_low", "high": "conf_high"}
-        table = pd.DataFrame(found._asdict()).rename(columns=names)
+        table = pd.DataFrame(groups_of_rows._asdict()).rename(columns=names)
         return table.set_axis(pd.RangeIndex(1, len(table) + 1, name="group"))
 
-    def summary(self) -> Summary:
-        """Return the table as a summary with text, HTML and LaTeX output."""
-        note = (
+    def _notes(self) -> tuple[str, ...]:
+        return (
             "predicted is the mean predicted probability of an event by the time, observed its "
             f"{self._estimate} estimate; the limits take rows as independent, and "
-            "there are none where no row, or each, had the event."
+            "there are none where no row, or each, had the event.",
         )
-        sections = {"Groups of rows by predicted probability": self.table}
-        return Summary("Calibration at a time", self.call, self._facts(), sections, (note,))
 
+    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draw observed against predicted probabilities, with limits.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw.  By default on a new figure.
-
-        Returns
-        -------
-        Axes
-        """
+        """Draw observed against predicted probabilities, with limits."""
         return plots.plot_survival_calibration(self.table, self.time, self._estimate, ax)
 
     @property
@@ -269,6 +238,3 @@ class SurvivalCalibration(Carded):
             "Observed, all rows": with_limits(self.overall["observed"], *limits),
             "Level": percentage(self.level),
         }
-
-    def _card(self) -> Card:
-        return Card("Calibration at a time", self._facts(), self.table)

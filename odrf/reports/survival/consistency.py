@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from odrf.design.encoding import Indicators, Ranks
 from odrf.engine.factors import stored
@@ -13,12 +12,12 @@ from odrf.fits.survival.fit import SurvivalFit
 from odrf.options.boosting import ResolvedBoostingOptions
 from odrf.options.tree import ResolvedOptions
 from odrf.public import public
+from odrf.reports.consistency import TheoremReport
 from odrf.statistics.theorems import (
     SurvivalFitProperties,
     conclusion_on_curves,
     conditions_of_curves,
 )
-from odrf.text.summary import Card, Carded, Summary
 
 SOURCES = (
     "[I]: Ishwaran and Kogalur (2010), Statistics and Probability Letters 80, 1056-1064; [C]: Cui, "
@@ -32,14 +31,10 @@ SOURCES = (
 
 
 @public
-class CurveConsistency(Carded):
+class CurveConsistency(TheoremReport):
     """Which result on consistency covers a fit to times to an event, and what is not covered.
 
     Returned by the method `consistency` of results.
-
-    Parameters
-    ----------
-    fit : SurvivalFit or BoostedSurvivalFit
 
     Attributes
     ----------
@@ -60,29 +55,15 @@ class CurveConsistency(Carded):
 
     def __init__(self, fit: SurvivalFit | BoostedSurvivalFit) -> None:
         self.fit, self._properties = fit, _properties_of(fit)
-        self.table = pd.DataFrame(
-            [
-                (c.theorem, c.statement, c.quantity, c.status)
-                for c in conditions_of_curves(self._properties)
-            ],
-            columns=["theorem", "condition", "quantity", "verdict"],
-        )
+        self.table = self._of_conditions(conditions_of_curves(self._properties))
 
     @property
     def conclusion(self) -> str:
         """The conclusion, in one sentence."""
         return conclusion_on_curves(self._properties)
 
-    def summary(self) -> Summary:
-        """Return conclusion and conditions as a summary: text, HTML or LaTeX."""
-        sections = {"Conditions": self.table.set_index("theorem")}
-        return Summary(
-            "Consistency", self.fit.call, {"Conclusion": self.conclusion}, sections, SOURCES
-        )
-
-    def _card(self) -> Card:
-        conditions = self.table.set_index("theorem").rename_axis(None)
-        return Card("Consistency", {"Conclusion": self.conclusion}, conditions)
+    def _notes(self) -> tuple[str, ...]:
+        return SOURCES
 
 
 def _properties_of(fit: SurvivalFit | BoostedSurvivalFit) -> SurvivalFitProperties:

@@ -18,15 +18,13 @@ from odrf.public import public
 from odrf.statistics.survival.curves import number_at_risk
 from odrf.statistics.survival.scores import groups_by_risk
 from odrf.text.splits import number
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, TableReport, with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------------------------------------------------------------------------------------------
 # Predicted curves of rows: survival, or the incidence of a cause.
-# ------------------------------------------------------------------------------------------------
 
 # Rows and times that summaries show.
 ROWS, TIMES = 10, 6
@@ -35,12 +33,12 @@ NEVER = "A time is inf where the curve does not fall so far by the last event ti
 
 
 @public
-class SurvivalCurves(Carded):
+class SurvivalCurves(TableReport):
     """Predicted survival curves of rows, or incidences of one cause of events.
 
     Returned by `curves` of results for times to an event.
 
-    Parameters
+    Attributes
     ----------
     fit : SurvivalFit or BoostedSurvivalFit
         The fit.
@@ -49,13 +47,8 @@ class SurvivalCurves(Carded):
     quartiles : DataFrame
         The times by which a quarter, a half and three quarters of such rows have had the event, of
         the cause if there is one.
-    cause : str, optional
-        The cause whose incidences they are.
-
-    Attributes
-    ----------
-    table, quartiles : DataFrame
     cause : str or None
+        The cause whose incidences they are.
 
     Examples
     --------
@@ -76,31 +69,27 @@ class SurvivalCurves(Carded):
         self.fit, self.quartiles, self.cause = fit, quartiles, cause
         self.table = table[sorted(set(table.columns))]
 
-    def summary(self) -> Summary:
-        """Return the curves at some times, and quartiles, with text, HTML and LaTeX output."""
+    @property
+    def _title(self) -> str:
+        return "Survival curves" if self.cause is None else f"{self._named()}: curves"
+
+    def _sections(self) -> dict[str, pd.DataFrame]:
         of = f" (first {ROWS} of {len(self.table)} rows)" if len(self.table) > ROWS else ""
         event = "the event" if self.cause is None else f"an event of {self.cause!r}"
-        sections = {
+        return {
             f"{self._named()} by time{of}": self._shown(),
             f"Time by which a share has had {event}{of}": self.quartiles.head(ROWS),
         }
-        never = NEVER if self.cause is None else NEVER_SO_HIGH
-        notes = (never,) if np.isinf(self.quartiles.head(ROWS)).any(axis=None) else ()
-        return Summary(self._title(), self.fit.call, self._facts(), sections, notes)
 
+    def _notes(self) -> tuple[str, ...]:
+        never = NEVER if self.cause is None else NEVER_SO_HIGH
+        return (never,) if np.isinf(self.quartiles.head(ROWS)).any(axis=None) else ()
+
+    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the curves, and below the axis the numbers of training rows at risk.
 
         Up to eight curves have the labels of their rows; of more than 100 the first are drawn.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw.  By default on a new figure.
-
-        Returns
-        -------
-        Axes
 
         Raises
         ------
@@ -126,13 +115,10 @@ class SurvivalCurves(Carded):
         return {"Rows": str(len(self.table)), "Times": span}
 
     def _card(self) -> Card:
-        return Card(self._title(), self._facts(), self._shown())
+        return Card(self._title, self._facts(), self._shown())
 
     def _named(self) -> str:
         return "Survival" if self.cause is None else f"Incidence of {self.cause!r}"
-
-    def _title(self) -> str:
-        return "Survival curves" if self.cause is None else f"{self._named()}: curves"
 
 
 def times_reaching(incidence: pd.DataFrame, shares: Sequence[float]) -> pd.DataFrame:
@@ -140,20 +126,18 @@ def times_reaching(incidence: pd.DataFrame, shares: Sequence[float]) -> pd.DataF
 
     `incidence` has a row for each curve and all event times as columns.
     """
-    values, times, found = incidence.to_numpy(), incidence.columns.to_numpy(), {}
+    values, times, reached_by = incidence.to_numpy(), incidence.columns.to_numpy(), {}
     for share in shares:
         reached = values >= share - ROUNDING
-        found[share] = np.where(reached.any(axis=1), times[reached.argmax(axis=1)], np.inf)
+        reached_by[share] = np.where(reached.any(axis=1), times[reached.argmax(axis=1)], np.inf)
     unknown = np.isnan(values).any(axis=1)
-    table = pd.DataFrame(found, index=incidence.index).mask(
-        np.broadcast_to(unknown[:, np.newaxis], (len(values), len(found)))
+    table = pd.DataFrame(reached_by, index=incidence.index).mask(
+        np.broadcast_to(unknown[:, np.newaxis], (len(values), len(reached_by)))
     )
     return table.rename_axis(columns="share")
 
 
-# ------------------------------------------------------------------------------------------------
 # Predicted curves of groups of rows of similar risk, drawn beside those that are observed.
-# ------------------------------------------------------------------------------------------------
 
 
 def drawn_risk_groups(

@@ -52,9 +52,7 @@ from odrf.text.layouts import quantity
 from odrf.text.splits import number, with_limits
 from odrf.text.summary import Card, Summary
 
-# ------------------------------------------------------------------------------------------------
 # The table of the scores of predicted survival.
-# ------------------------------------------------------------------------------------------------
 
 
 def estimates_table(
@@ -84,9 +82,7 @@ def estimates_table(
     return table.rename_axis(index=source)
 
 
-# ------------------------------------------------------------------------------------------------
 # Summaries and short descriptions of trees and forests for times to an event.
-# ------------------------------------------------------------------------------------------------
 
 IN_WORDS = {
     HARRELL: "Harrell's C",
@@ -238,9 +234,7 @@ def _median(time: float) -> str:
     return number(time) if np.isfinite(time) else "not reached"
 
 
-# ------------------------------------------------------------------------------------------------
 # The nodes of a tree for times to an event, as a table and as indented text.
-# ------------------------------------------------------------------------------------------------
 
 MEDIAN = "median time"
 LEGEND = "node) split  n, {events}, {curve}, hazard relative to that of all rows;  * marks a leaf"
@@ -332,9 +326,7 @@ def _cause_of(fit: SurvivalFit) -> int:
     return int(cause_numbers(fit.control.cause, fit.design.response.causes)[0])
 
 
-# ------------------------------------------------------------------------------------------------
 # What the summary of a tree for times to an event says beside that of a forest.
-# ------------------------------------------------------------------------------------------------
 
 MOST_LEAVES = 12
 NEVER = "A median is inf where less than half had the event by the last event time."
@@ -406,9 +398,7 @@ def _leaves(fit: SurvivalFit) -> dict[str, pd.DataFrame]:
     return {title: leaves}
 
 
-# ------------------------------------------------------------------------------------------------
 # Summary and short description of boosted trees for times to an event.
-# ------------------------------------------------------------------------------------------------
 
 UNKNOWN_OF_BOOSTED = "No scores: no row that evaluates has an event."
 CURVES = {
@@ -461,9 +451,7 @@ def _curves(fit: BoostedSurvivalFit) -> dict[str, str]:
     return facts
 
 
-# ------------------------------------------------------------------------------------------------
 # Tables of what each predictor adds to predicted survival.
-# ------------------------------------------------------------------------------------------------
 
 BY_THEIR_OWN_ROWS = (
     "The rows that chose the splits also evaluate their importances, which favours predictors of "

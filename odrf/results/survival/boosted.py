@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict, cast, overload
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from odrf import fits, plots, reports
-from odrf.checks import (
-    MOST,
-    checked_choice,
-    checked_jobs,
-    checked_truth,
-    checked_whole,
-    require_default,
-)
+from odrf.checks import checked_choice, require_default
 from odrf.errors import InputError
 from odrf.fits.predicting import offsets_of_rows, predict_rows, rows_of, spread_numbers
 from odrf.fits.responses import (
@@ -29,49 +22,94 @@ from odrf.fits.responses import (
     training_rows,
     warn_of_rows_always_drawn,
 )
-from odrf.public import public
+from odrf.public import public, public_method
 from odrf.public.progress import progress_bar
-from odrf.results.boosted import RoundsOfTrees
-from odrf.results.survival.base import CURVES, EvaluatedTimesResults
-from odrf.results.trees import ResultsWithoutData
+from odrf.results import growing, rounds, tree_tables
+from odrf.results import importance as importances
+from odrf.results.base import Rows, Training
+from odrf.results.rounds import BOOSTED, STEPS
+from odrf.results.survival import scores
+from odrf.results.survival.base import FOR_CLASSES, NOT_OF_TIMES, OF_ONE_NUMBER, SurvivalResults
+from odrf.results.survival.curves import Risk, Times
+from odrf.results.survival.importance import CURVES
 from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from typing_extensions import Unpack
 
     from odrf.fits.survival.boosted import BoostedSurvivalFit
     from odrf.fits.survival.validation import EvaluatedPredictions
-    from odrf.reports.importance import MeasuredImportance
     from odrf.reports.survival.checks import SurvivalCalibration, SurvivalROC
-    from odrf.reports.survival.consistency import CurveConsistency
     from odrf.reports.survival.curves import SurvivalCurves
 
 
-# ------------------------------------------------------------------------------------------------
-# Boosted trees for times to an event: the state of the fit, and predictions.
-# ------------------------------------------------------------------------------------------------
-
 LINK, LEAF = "link", "leaf"
+PLOTS = "loss", CURVES, "importance"
+IMPORTANCE_TYPES = HELD_OUT, IMPURITY = "held_out", "impurity"
+Link = Literal["link"]
+Table = Literal["survival", "hazard", "quantile", "leaf"]
+Other = Literal["rmst"]
 
 
-class BoostedSurvivalPredictions(RoundsOfTrees):
-    """Base class of boosted trees for times to an event.
+class OfRounds(TypedDict, total=False):
+    """Options of `predict` of boosted trees for times to an event."""
+
+    times: Times
+    quantiles: float | Sequence[float] | None
+    offset: str | ArrayLike | None
+    training: Training
+    progress: bool
+
+
+class SurvivalBoostedResults(SurvivalResults):
+    """Boosted trees for times to an event, as returned by `odrf.odbt` for ``Surv(time, event)``.
 
     Parameters
     ----------
     fit : BoostedSurvivalFit
         The fit, from which the results are computed when they are needed.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> import odrf
+    >>> rng = np.random.default_rng(1)
+    >>> data = pd.DataFrame(rng.random((300, 4)), columns=list("abcd"))
+    >>> died, left = rng.exponential(np.exp(2 * data["a"] - 2 * data["b"])), rng.exponential(3, 300)
+    >>> data["time"], data["event"] = np.minimum(died, left), died <= left
+    >>> fit = odrf.odbt("Surv(time, event) ~ .", data, n_trees=20, seed=1)
+    >>> fit.predict(data.iloc[:2], type="survival", times=[0.5, 1.0]).shape
+    (2, 2)
     """
 
     fit: BoostedSurvivalFit
+    _lacks: ClassVar[Mapping[str, str]] = {
+        **BOOSTED,
+        **dict.fromkeys(
+            (*OF_ONE_NUMBER, "row_predictor", "curves"), f"{STEPS}: use forests of odrf()"
+        ),
+        "classes": FOR_CLASSES,
+        "calibrate": "rows that did not grow its trees calibrate the curves: use n_runs=10 or "
+        "validation=0.2",
+        "out-of-bag rows": "see score() and predict(), with n_runs=",
+        "oob_scores": "see score(), which is of rows out of bag with n_runs=",
+        "select_variables": "it needs out-of-bag rows of every tree: use odrf()",
+        "growth_path": "see loss_path",
+        "pixel_importance": NOT_OF_TIMES.format("importance()"),
+        "rounds": NOT_OF_TIMES.format("loss_path"),
+    }
 
-    def __init__(self, fit: BoostedSurvivalFit) -> None:
-        self.fit = fit
+    # Fit
+    control = rounds.control
+    n_rounds = rounds.n_rounds
+    held_out = rounds.held_out
+    loss_path = rounds.loss_path
+    splits = tree_tables.splits_of_trees
+    grow = growing.grow
 
-    @property
-    def event_times(self) -> NDArray[np.float64]:
-        """The different times (R,) of events of the training rows, ascending."""
-        return self.fit.event_times
+    def _enlarged(self, k: int, n_jobs: int, progress: bool) -> BoostedSurvivalFit:
+        return fits.survival.boosted.enlarged_boosted_survival(self.fit, k, n_jobs, progress)
 
     @cached_property
     def _in_bag(self) -> NDArray[np.float64]:
@@ -81,17 +119,36 @@ class BoostedSurvivalPredictions(RoundsOfTrees):
     def _out_of_bag(self) -> NDArray[np.float64]:
         return boosted_out_of_bag(self.fit)[0]
 
+    # Predictions
+
+    @overload
+    def predict(
+        self, newdata: Rows = ..., type: Risk | Link = ..., **options: Unpack[OfRounds]
+    ) -> pd.Series: ...
+    @overload
+    def predict(self, newdata: Rows, type: Table, **options: Unpack[OfRounds]) -> pd.DataFrame: ...
+    @overload
+    def predict(
+        self, newdata: Rows = ..., *, type: Table, **options: Unpack[OfRounds]
+    ) -> pd.DataFrame: ...
+    @overload
+    def predict(
+        self,
+        newdata: Rows = ...,
+        type: Risk | Link | Table | Other = ...,
+        **options: Unpack[OfRounds],
+    ) -> pd.Series | pd.DataFrame: ...
     @public
     @predicting_rows_apart
     def predict(
         self,
-        newdata: pd.DataFrame | None = None,
-        type: str = "risk",
+        newdata: Rows = None,
+        type: Risk | Link | Table | Other = "risk",
         *,
-        times: float | ArrayLike | None = None,
+        times: Times = None,
         quantiles: float | Sequence[float] | None = None,
         offset: str | ArrayLike | None = None,
-        training: str | None = None,
+        training: Training = None,
         progress: bool = False,
     ) -> pd.Series | pd.DataFrame:
         """Predict new rows, or the training rows.
@@ -175,135 +232,7 @@ class BoostedSurvivalPredictions(RoundsOfTrees):
             predicted, fit.event_times, rows, type, times, quantiles, False
         )
 
-
-# ------------------------------------------------------------------------------------------------
-# How well boosted trees predict risks and survival curves, and the curves of rows.
-# ------------------------------------------------------------------------------------------------
-
-
-class EvaluatedBoostedCurves(BoostedSurvivalPredictions, EvaluatedTimesResults):
-    """Base class of boosted trees for times to an event whose curves are evaluated and drawn."""
-
-    def score(
-        self,
-        newdata: pd.DataFrame | None = None,
-        *,
-        offset: str | ArrayLike | None = None,
-        until: float | None = None,
-        level: float = 0.95,
-    ) -> pd.DataFrame:
-        """Return how good predicted risks and curves are.
-
-        Parameters
-        ----------
-        newdata : DataFrame, optional
-            Rows with their times and events, each of weight 1.  By default the training rows with
-            their case weights: with several runs predicted out of bag, else those held out.  With
-            one run and none held out it is all training rows, for which the scores are too good.
-        offset : str, array-like or float, optional
-            As in `predict`.
-        until, level
-            As in `SurvivalForestResults.score`.
-
-        Returns
-        -------
-        DataFrame
-            As that of `SurvivalForestResults.score`: Harrell's and Uno's C, the integrated Brier
-            score, and the share that is explained.
-
-        Raises
-        ------
-        InputError
-            As in `SurvivalForestResults.score`.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> problem = odrf.simulate.proportional_hazards()
-        >>> data = problem.sample(200, seed=1)
-        >>> fit = odrf.odbt("Surv(time, event) ~ .", data, n_trees=30, n_runs=5, seed=1)
-        >>> bool(fit.score(problem.sample(200, seed=2)).loc["harrell_c", "estimate"] > 0.6)
-        True
-        """
-        return self._scores(self._validation(newdata, offset), until, level, progress=False)
-
-    def calibration(
-        self,
-        time: float,
-        newdata: pd.DataFrame | None = None,
-        *,
-        offset: str | ArrayLike | None = None,
-        groups: int = 10,
-        level: float = 0.95,
-    ) -> SurvivalCalibration:
-        """Compare predicted probabilities of an event by a time with how often events happen.
-
-        Parameters
-        ----------
-        time : float
-            The time, in the unit of the response.
-        newdata, offset : optional
-            The validation rows, as in `score`.
-        groups, level
-            As in `SurvivalForestResults.calibration`.
-
-        Returns
-        -------
-        SurvivalCalibration
-            With ``table``, ``overall``, ``summary()`` and ``plot()``.
-
-        Raises
-        ------
-        InputError
-            As in `SurvivalForestResults.calibration`.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> data = odrf.load_data("gbsg2")
-        >>> fit = odrf.odbt("Surv(time, event) ~ .", data, n_trees=50, n_runs=10, seed=1)
-        >>> overall = fit.calibration(1000).overall
-        >>> bool(abs(overall["predicted"] - overall["observed"]) < 0.03)
-        True
-        """
-        return self._calibration(self._validation(newdata, offset), time, groups, level)
-
-    def roc(
-        self,
-        time: float,
-        newdata: pd.DataFrame | None = None,
-        *,
-        offset: str | ArrayLike | None = None,
-        level: float = 0.95,
-    ) -> SurvivalROC:
-        """Measure how well predictions tell rows with an event by a time from those without.
-
-        Parameters
-        ----------
-        time, newdata, offset, level
-            As in `calibration`.
-
-        Returns
-        -------
-        SurvivalROC
-            The ROC curve at the time, and areas along time, with ``table``, ``summary()`` and
-            ``plot()``; see `SurvivalForestResults.roc`.
-
-        Raises
-        ------
-        InputError
-            As in `SurvivalForestResults.roc`.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> data = odrf.load_data("gbsg2")
-        >>> fit = odrf.odbt("Surv(time, event) ~ .", data, n_trees=30, n_runs=5, seed=1)
-        >>> bool(fit.roc(1000).table.loc[1000, "auc"] > 0.6)
-        True
-        """
-        return self._roc(self._validation(newdata, offset), time, level)
-
+    @public_method
     def curves(
         self,
         newdata: pd.DataFrame,
@@ -345,24 +274,137 @@ class EvaluatedBoostedCurves(BoostedSurvivalPredictions, EvaluatedTimesResults):
         (3, 3)
         """
         survival = self.predict(newdata, "survival", times=times, offset=offset, progress=progress)
-        quartiles = cast(pd.DataFrame, self.predict(newdata, "quantile", offset=offset))
-        return reports.survival.curves.SurvivalCurves(
-            self.fit, cast(pd.DataFrame, survival), quartiles
-        )
+        quartiles = self.predict(newdata, "quantile", offset=offset)
+        return reports.survival.curves.SurvivalCurves(self.fit, survival, quartiles)
 
-    def consistency(self) -> CurveConsistency:
-        """Report why no result on consistency covers the predicted curves.
+    # Scores
+
+    @public_method
+    def score(
+        self,
+        newdata: Rows = None,
+        *,
+        offset: str | ArrayLike | None = None,
+        until: float | None = None,
+        level: float = 0.95,
+    ) -> pd.DataFrame:
+        """Return how good predicted risks and curves are.
+
+        Parameters
+        ----------
+        newdata : DataFrame, optional
+            Rows with their times and events, each of weight 1.  By default the training rows with
+            their case weights: with several runs predicted out of bag, else those held out.  With
+            one run and none held out it is all training rows, for which the scores are too good.
+        offset : str, array-like or float, optional
+            As in `predict`.
+        until, level
+            As in `SurvivalForestResults.score`.
 
         Returns
         -------
-        CurveConsistency
-            With ``table``, ``conclusion`` and ``summary()``.
-        """
-        return reports.survival.consistency.CurveConsistency(self.fit)
+        DataFrame
+            As that of `SurvivalForestResults.score`: Harrell's and Uno's C, the integrated Brier
+            score, and the share that is explained.
 
-    def _validation(
-        self, newdata: pd.DataFrame | None, offset: str | ArrayLike | None
-    ) -> EvaluatedPredictions:
+        Raises
+        ------
+        InputError
+            As in `SurvivalForestResults.score`.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> problem = odrf.simulate.proportional_hazards()
+        >>> data = problem.sample(200, seed=1)
+        >>> fit = odrf.odbt("Surv(time, event) ~ .", data, n_trees=30, n_runs=5, seed=1)
+        >>> bool(fit.score(problem.sample(200, seed=2)).loc["harrell_c", "estimate"] > 0.6)
+        True
+        """
+        return scores.scores_of(self._validation(newdata, offset), until, level, progress=False)
+
+    @public_method
+    def calibration(
+        self,
+        time: float,
+        newdata: Rows = None,
+        *,
+        offset: str | ArrayLike | None = None,
+        groups: int = 10,
+        level: float = 0.95,
+    ) -> SurvivalCalibration:
+        """Compare predicted probabilities of an event by a time with how often events happen.
+
+        Parameters
+        ----------
+        time : float
+            The time, in the unit of the response.
+        newdata, offset : optional
+            The validation rows, as in `score`.
+        groups, level
+            As in `SurvivalForestResults.calibration`.
+
+        Returns
+        -------
+        SurvivalCalibration
+            With ``table``, ``overall``, ``summary()`` and ``plot()``.
+
+        Raises
+        ------
+        InputError
+            As in `SurvivalForestResults.calibration`.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("gbsg2")
+        >>> fit = odrf.odbt("Surv(time, event) ~ .", data, n_trees=50, n_runs=10, seed=1)
+        >>> overall = fit.calibration(1000).overall
+        >>> bool(abs(overall["predicted"] - overall["observed"]) < 0.03)
+        True
+        """
+        return scores.calibration_of(
+            self.call, self._validation(newdata, offset), time, groups, level
+        )
+
+    @public_method
+    def roc(
+        self,
+        time: float,
+        newdata: Rows = None,
+        *,
+        offset: str | ArrayLike | None = None,
+        level: float = 0.95,
+    ) -> SurvivalROC:
+        """Measure how well predictions tell rows with an event by a time from those without.
+
+        Parameters
+        ----------
+        time, newdata, offset, level
+            As in `calibration`.
+
+        Returns
+        -------
+        SurvivalROC
+            The ROC curve at the time, and areas along time, with ``table``, ``summary()`` and
+            ``plot()``; see `SurvivalForestResults.roc`.
+
+        Raises
+        ------
+        InputError
+            As in `SurvivalForestResults.roc`.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("gbsg2")
+        >>> fit = odrf.odbt("Surv(time, event) ~ .", data, n_trees=30, n_runs=5, seed=1)
+        >>> bool(fit.roc(1000).table.loc[1000, "auc"] > 0.6)
+        True
+        """
+        return scores.roc_of(self.call, self._validation(newdata, offset), time, level)
+
+    def _validation(self, newdata: Rows, offset: str | ArrayLike | None) -> EvaluatedPredictions:
         if newdata is not None:
             return fits.survival.validation.evaluated_new_scores(self.fit, newdata, offset)
         if offset is not None:
@@ -376,77 +418,9 @@ class EvaluatedBoostedCurves(BoostedSurvivalPredictions, EvaluatedTimesResults):
             self.fit, self._out_of_bag if several else self._in_bag
         )
 
+    # Importance
 
-# ------------------------------------------------------------------------------------------------
-# Results of boosted oblique trees for times to an event.
-# ------------------------------------------------------------------------------------------------
-
-PLOTS = "loss", CURVES, "importance"
-IMPORTANCE_TYPES = HELD_OUT, IMPURITY = "held_out", "impurity"
-
-
-class SurvivalBoostedResults(ResultsWithoutData, EvaluatedBoostedCurves):
-    """Boosted trees for times to an event, as returned by `odrf.odbt` for ``Surv(time, event)``.
-
-    Parameters
-    ----------
-    fit : BoostedSurvivalFit
-        The fit, from which the results are computed when they are needed.
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd
-    >>> import odrf
-    >>> rng = np.random.default_rng(1)
-    >>> data = pd.DataFrame(rng.random((300, 4)), columns=list("abcd"))
-    >>> died, left = rng.exponential(np.exp(2 * data["a"] - 2 * data["b"])), rng.exponential(3, 300)
-    >>> data["time"], data["event"] = np.minimum(died, left), died <= left
-    >>> fit = odrf.odbt("Surv(time, event) ~ .", data, n_trees=20, seed=1)
-    >>> fit.predict(data.iloc[:2], type="survival", times=[0.5, 1.0]).shape
-    (2, 2)
-    """
-
-    @cached_property
-    def splits(self) -> pd.DataFrame:
-        """The splits of all trees, one row for each coefficient.
-
-        Column ``tree`` is the number of the tree, from 0, as in ``predict(type="leaf")``.  The
-        other columns are those of `ODTResults.splits`.
-        """
-        return reports.tree.splits_of_trees(self.fit.forest, self.fit.design)
-
-    def grow(
-        self, k: int, *, n_jobs: int | None = None, progress: bool = False
-    ) -> SurvivalBoostedResults:
-        """Return the fit with `k` more rounds, bit for bit as if all had been grown at once.
-
-        Parameters
-        ----------
-        k : int
-            Number of rounds to add.
-        n_jobs : int, optional
-            Threads; by default those of the fit.  The result is the same for any number.
-        progress : bool, default False
-            Show a progress bar.
-
-        Returns
-        -------
-        SurvivalBoostedResults
-            A new result; this one does not change.
-
-        Raises
-        ------
-        InputError
-            If `k` is not a whole number of at least 1, or if the number of rounds was chosen by
-            ``validation=``.
-        """
-        threads = self.control.n_jobs if n_jobs is None else checked_jobs(n_jobs)
-        return SurvivalBoostedResults(
-            fits.survival.boosted.enlarged_boosted_survival(
-                self.fit, checked_whole("k", k, 1, MOST), threads, progress
-            )
-        )
-
+    @public_method
     def importance(self, type: str | None = None, *, progress: bool = False) -> pd.DataFrame:
         """Return the importance of each predictor, the most important first.
 
@@ -475,22 +449,16 @@ class SurvivalBoostedResults(ResultsWithoutData, EvaluatedBoostedCurves):
             return self._measured_importance(progress).table.copy()
         if checked_choice("type", type, IMPORTANCE_TYPES) == IMPURITY:
             return reports.importance.impurity_table(self.fit)
-        table = self._held_out_importance(progress)
+        table = importances.held_out(self, progress)
         if table is None:
             raise InputError(f'type="{HELD_OUT}" needs more rows: use type="{IMPURITY}"')
         return table.copy()
 
-    def _held_out_importance(self, progress: bool) -> pd.DataFrame | None:
-        if "_held_out_table" not in vars(self):
-            self._held_out_table = reports.importance.held_out_table(self.fit, progress)
-        return self._held_out_table
+    _measured_importance = importances.measured
 
-    def _measured_importance(self, progress: bool) -> MeasuredImportance:
-        table = self._held_out_importance(progress)
-        if table is None:
-            return reports.importance.impurity_measured(self.fit)
-        return reports.importance.evaluated_measured(self.fit, table, "held out")
+    # Plots and summary
 
+    @public_method
     def plot(self, kind: str = "loss", *, ax: Axes | None = None, progress: bool = False) -> Axes:
         """Plot the loss against the number of rounds, curves beside observed ones, or importances.
 
@@ -520,28 +488,10 @@ class SurvivalBoostedResults(ResultsWithoutData, EvaluatedBoostedCurves):
         measured = self._measured_importance(progress)
         return plots.plot_importance(measured.table["share"], f"share of {measured.measure}", ax)
 
-    def summary(self, *, detail: bool = False, progress: bool = False) -> Summary:
-        """Return a summary: data, options, scores, losses, importances.
-
-        Parameters
-        ----------
-        detail : bool, default False
-            Also show what each predictor was taken as: the table of `data_summary`.
-        progress : bool, default False
-            Show a progress bar while the importances are computed.
-
-        Returns
-        -------
-        Summary
-        """
+    def _summary(self, progress: bool) -> Summary:
         importance = self._measured_importance(progress)
-        summary = reports.survival.summaries.boosted_survival_summary(
+        return reports.survival.summaries.boosted_survival_summary(
             self.fit, self._validation_if_any, importance
-        )
-        return (
-            reports.data_summary.with_data(summary, self.fit)
-            if checked_truth("detail", detail)
-            else summary
         )
 
     def _card(self) -> Card:

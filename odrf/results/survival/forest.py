@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 
@@ -11,7 +11,6 @@ from odrf import fits, reports
 from odrf.checks import (
     MOST,
     checked_choice,
-    checked_jobs,
     checked_part,
     checked_whole,
     is_whole,
@@ -20,17 +19,34 @@ from odrf.checks import (
 )
 from odrf.errors import InputError
 from odrf.fits.responses import require_out_of_bag
+from odrf.public import public_method
+from odrf.results import absent, growing, tree_tables
+from odrf.results.absent import known
 from odrf.results.forest import DROP, ROUNDS
-from odrf.results.survival.base import ShownSurvivalResults
-from odrf.results.survival.estimand import CurveEstimates
+from odrf.results.survival import curves as curve_predictions
+from odrf.results.survival import importance as importances
+from odrf.results.survival import scores
+from odrf.results.survival.base import CURVES_OF_TREES, OF_ONE_NUMBER, LeafCurveResults
+from odrf.results.survival.estimand import EstimandResults
 from odrf.results.survival.tree import SurvivalTreeResults
-from odrf.text.summary import Card
+from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
+    from odrf.fits.survival.fit import SurvivalFit
     from odrf.reports.selection import Elimination, ShadowSelection
 
 
-class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
+BY_ESTIMAND = 'it predicts curves: use estimand("survival", time=...), which has it for one number'
+
+
+def _out_of_bag_scores(result: Any) -> None:
+    """Need out-of-bag rows with events."""
+    absent.rows(result)
+    require_out_of_bag(result.fit, "Out-of-bag scores")
+    result._evaluated_training  # noqa: B018 - without events it raises
+
+
+class SurvivalForestResults(LeafCurveResults):
     """A forest for times to an event, as returned by `odrf.odrf` for ``Surv(time, event)``.
 
     Examples
@@ -43,7 +59,95 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
     True
     """
 
-    @property
+    _lacks: ClassVar[Mapping[str, str]] = {
+        **CURVES_OF_TREES,
+        **dict.fromkeys((*OF_ONE_NUMBER, "out-of-bag rows"), BY_ESTIMAND),
+        "nodes": "it is of one tree: use tree(i)",
+        "to_dot": "it is of one tree: see tree(i).plot()",
+        "to_sql": "it predicts curves, which are no column of a table: see tree(i).rules()",
+        "surrogate splits": "they are of one tree: use odt()",
+        "subtrees": "use a larger min_leaf= for smaller trees",
+        "growth_path": "it is of responses that are numbers or classes: see error_path",
+        "strength_correlation": "it is of squared errors of numbers and classes: see score()",
+        "get_prediction": "it predicts curves: see bands()",
+        "oob_error": BY_ESTIMAND,
+        "update": "fit again for more rows; grow() adds trees",
+        "rounds": "its trees have no order: see error_path",
+    }
+
+    # Predictions
+    predict = curve_predictions.predict
+    curves = curve_predictions.curves
+    bands = curve_predictions.bands
+
+    def estimand(self, estimand: str, *, time: float, cause: str | None = None) -> EstimandResults:
+        """Return the forest as the regression forest of one number of its curves.
+
+        It has the same trees.  So effects, curves, Shapley values, importances and confidence
+        intervals of a number of the curve are those of any forest: the difference that a treatment
+        makes for the survival at a year is ``estimand("survival", time=365).comparisons(...)``.
+
+        Parameters
+        ----------
+        estimand : {"survival", "rmst", "hazard", "incidence", "lost"}
+            - ``"survival"``: the probability that the event comes after `time`.
+            - ``"rmst"``: the restricted mean survival time, the area under the survival curve up to
+              `time`: how long a row is expected to be without the event, of this time.
+            - ``"hazard"``: the cumulative hazard at `time`.
+            - ``"incidence"``: the probability of an event of the cause by `time`, others being
+              possible: of what has one cause, 1 minus survival.
+            - ``"lost"``: the time that is expected to be lost by the cause up to `time`, the area
+              under its incidence (Andersen 2013).
+        time : float
+            In the unit of the response.
+        cause : str, optional
+            The cause of ``"incidence"`` and ``"lost"``, if events have several.
+
+        Returns
+        -------
+        EstimandResults
+            Its `predict` gives the number that `predict` gives here, to rounding.
+
+        Raises
+        ------
+        InputError
+            If the estimand is unknown; if `cause` is missing, unknown, without events, or given
+            where there is nothing to choose; if the time is not above 0, is before the first event
+            (of the cause, if there is one; of an area: not after it), or is after the last
+            observation; if the number is the same for all training rows.
+
+        Warns
+        -----
+        UserWarning
+            If the time is after the last event, where curves stay as they are.
+
+        References
+        ----------
+        P. K. Andersen (2013). Decomposition of number of life years lost according to causes of
+        death. Statistics in Medicine 32, 5278-5285.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.simulate.hazard_jump(p=3).sample(300, seed=1)
+        >>> forest = odrf.odrf("Surv(time, event) ~ .", data, n_trees=50, seed=1)
+        >>> gained = forest.estimand("rmst", time=1).comparisons("x3", contrast=(0, 0.5))
+        >>> list(gained.table["term"])
+        ['x3']
+        >>> data = odrf.simulate.competing_risks(p=4).sample(300, seed=1)
+        >>> forest = odrf.odrf("Surv(time, event) ~ .", data, n_trees=50, seed=1)
+        >>> forest.estimand("incidence", time=1, cause="2").design.response.name
+        'F(1, 2)'
+        """
+        return EstimandResults(fits.survival.fit.estimand_fit(self.fit, estimand, time, cause))
+
+    # Scores
+    score = scores.score
+    calibration = scores.calibration
+    roc = scores.roc
+    error_path = importances.error_path
+
+    @known(_out_of_bag_scores)
     def oob_scores(self) -> pd.DataFrame:
         """How good out-of-bag risks and curves are: the table of `score`.
 
@@ -52,8 +156,9 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
         InputError
             If every tree uses all rows.
         """
-        require_out_of_bag(self.fit, "Out-of-bag scores")
         return self.score()
+
+    # The trees
 
     def tree(self, i: int) -> SurvivalTreeResults:
         """Return one tree of the forest as a result.
@@ -78,31 +183,25 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
             raise InputError(f"i={i!r} is not a tree of this forest: use 0 to {n_trees - 1}")
         return SurvivalTreeResults(fits.survival.fit.survival_tree_of(self.fit.of_tree(int(i))))
 
-    @cached_property
-    def splits(self) -> pd.DataFrame:
-        """The splits of all trees, one row for each coefficient.
+    splits = tree_tables.splits_of_trees
+    kinds = tree_tables.kinds
 
-        Column ``tree`` is the number of the tree, from 0, as in ``predict(type="leaf")``.  The
-        other columns are those of `ODTResults.splits`.
-        """
-        return reports.tree.splits_of_trees(self.fit.forest, self.fit.design)
+    # More trees
+    grow = growing.grow
+    combine = growing.combine
 
-    @property
-    def kinds(self) -> pd.DataFrame:
-        """The kinds of trees in a blended forest, one row each.
+    def _enlarged(self, k: int, n_jobs: int, progress: bool) -> SurvivalFit:
+        larger = fits.updating.enlarged_fit(self.fit, k, n_jobs, progress)
+        return fits.survival.fit.with_curves(larger)
 
-        The columns are those of `ODRFResults.kinds`; ``pilot_error`` is the sum of the Brier
-        scores at nine quantiles of the event times.
+    def _with_trees_of(self, other: SurvivalForestResults) -> SurvivalFit:
+        return fits.survival.fit.with_curves(fits.updating.combined_fits(self.fit, other.fit))
 
-        Raises
-        ------
-        InputError
-            If all trees are of one kind.
-        """
-        if self.fit.blend is None:
-            raise InputError("all trees are of one kind: fit with blend=True for several")
-        return reports.data_summary.kinds_table(self.fit.blend, self.fit.kinds)
+    # Importance
+    importance = importances.importance
+    _measured_importance = importances.measured
 
+    @public_method
     def select_variables(
         self,
         method: str = "backward",
@@ -178,69 +277,16 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
             self.fit, checked_part("drop", drop), progress, SurvivalForestResults, steps
         )
 
-    def grow(
-        self, k: int, *, n_jobs: int | None = None, progress: bool = False
-    ) -> SurvivalForestResults:
-        """Return the forest with `k` more trees, bit for bit as if all had been grown at once.
+    # Plots and summary
+    plot = importances.plot
 
-        Parameters
-        ----------
-        k : int
-            Number of trees to add.
-        n_jobs : int, optional
-            Threads; by default those of the fit.  The result is the same for any number.
-        progress : bool, default False
-            Show a progress bar.
-
-        Returns
-        -------
-        SurvivalForestResults
-            A new result; this one does not change.
-
-        Raises
-        ------
-        InputError
-            If `k` is not a whole number of at least 1; if the forest comes from `combine`.
-
-        Notes
-        -----
-        As of other forests; see `ODRFResults.grow`.
-        """
-        threads = self.fit.control.n_jobs if n_jobs is None else checked_jobs(n_jobs)
-        larger = fits.updating.enlarged_fit(
-            self.fit, checked_whole("k", k, 1, MOST), threads, progress
+    def _summary(self, progress: bool) -> Summary:
+        measured, of_causes = (
+            self._measured_importance(None, None, progress),
+            self._evaluated_causes(),
         )
-        return SurvivalForestResults(fits.survival.fit.with_curves(larger))
-
-    def combine(self, other: SurvivalForestResults) -> SurvivalForestResults:
-        """Return a forest of the trees of both forests, which predicts the mean of all of them.
-
-        Parameters
-        ----------
-        other : SurvivalForestResults
-            A forest of the same call, with another seed and perhaps another number of trees.
-
-        Returns
-        -------
-        SurvivalForestResults
-            First the trees of this forest, then those of `other`.
-
-        Raises
-        ------
-        InputError
-            If `other` is no such forest, the forests differ in anything else, or share trees.
-
-        Notes
-        -----
-        As of other forests; see `ODRFResults.combine`.
-        """
-        if not isinstance(other, SurvivalForestResults):
-            raise InputError(
-                f"other={type(other).__name__}: combine() needs two forests of one function, "
-                "and this is SurvivalForestResults"
-            )
-        return SurvivalForestResults(
-            fits.survival.fit.with_curves(fits.updating.combined_fits(self.fit, other.fit))
+        return reports.survival.summaries.survival_summary(
+            self.fit, self._validation_if_any, of_causes, measured
         )
 
     def _card(self) -> Card:

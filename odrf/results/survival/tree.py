@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 
 from odrf import fits, plots, reports
-from odrf.checks import checked_choice, checked_truth, checked_whole, is_word
+from odrf.checks import checked_choice, checked_whole, is_word
 from odrf.errors import InputError
-from odrf.results.survival.base import (
+from odrf.fits.fit import Fit
+from odrf.public import public_method
+from odrf.results import pruning, tree_tables
+from odrf.results.plots import DIGITS, MOST_TERMS, check_drawn_tree
+from odrf.results.survival import curves as curve_predictions
+from odrf.results.survival import importance as importances
+from odrf.results.survival import scores
+from odrf.results.survival.base import CURVES_OF_TREES, OF_ONE_NUMBER, LeafCurveResults
+from odrf.results.survival.importance import (
     CURVES,
     IMPORTANCE,
     IMPURITY,
     PERMUTATION,
-    ShownSurvivalResults,
+    draw_curves,
+    draw_importance,
 )
-from odrf.results.tree import DIGITS, MOST_TERMS, PrunableTree, check_drawn_tree
+from odrf.results.tree import OF_FORESTS, ONE_TREE
 from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
@@ -26,11 +36,16 @@ if TYPE_CHECKING:
     from odrf.fits.survival.fit import SurvivalFit
     from odrf.plots.survival import CurvesInLeaves
     from odrf.reports.importance import MeasuredImportance
+    from odrf.reports.paths import PruningPath
 
 PLOTS = ("tree", CURVES, IMPORTANCE)
+OF_A_FOREST = (
+    'it predicts curves: use estimand("survival", time=...) of a forest of odrf(), which has it '
+    "for one number"
+)
 
 
-class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
+class SurvivalTreeResults(LeafCurveResults):
     """A tree for times to an event, as returned by `odrf.odt` for ``Surv(time, event)``.
 
     A leaf predicts the Kaplan–Meier curve of its rows, and the incidence of each of several causes
@@ -79,6 +94,48 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
     """
 
     fit: SurvivalFit
+    _lacks: ClassVar[Mapping[str, str]] = {
+        **CURVES_OF_TREES,
+        "several trees": ONE_TREE,
+        "trees to add": "its options end its growth: fit again with others, or use odrf()",
+        "combine": "two trees are no tree: grow a forest with odrf()",
+        "curves": "it is of forests: use odrf()",
+        "bands": "they compare the trees of a forest: use odrf()",
+        "oob_scores": "see score(), of the rows that grew the tree, or score(newdata)",
+        "out-of-bag rows": OF_FORESTS,
+        **dict.fromkeys(OF_ONE_NUMBER, OF_A_FOREST),
+        "growth_path": "see pruning_path(), by the deviance or by log-rank statistics",
+        "to_dot": "see plot() and rules()",
+        "to_sql": "it predicts curves, which are no column of a table: see rules()",
+        "rounds": "use prune(leaves=) for smaller trees",
+    }
+
+    def __init__(
+        self,
+        fit: Fit,
+        parent: SurvivalTreeResults | None = None,
+        path: PruningPath[Any] | None = None,
+    ) -> None:
+        super().__init__(fit)
+        if parent is None:
+            parent, path = pruning.before_pruning(self, path)
+        self.parent, self.path = parent, path
+
+    # Predictions
+    predict = curve_predictions.predict
+    curves = curve_predictions.curves
+    score = scores.score
+    calibration = scores.calibration
+    roc = scores.roc
+    error_path = importances.error_path
+
+    # The tree
+    splits = tree_tables.splits
+    surrogates = tree_tables.surrogates
+
+    # Pruning
+    pruning_path = pruning.pruning_path
+    prune = pruning.prune
 
     @cached_property
     def nodes(self) -> pd.DataFrame:
@@ -104,11 +161,7 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         """
         return reports.survival.summaries.hazard_nodes(self.fit)
 
-    @cached_property
-    def splits(self) -> pd.DataFrame:
-        """The splits, one row for each coefficient; see `odrf.results.tree.ODTResults.splits`."""
-        return reports.tree.splits_table(self.fit.forest, self.fit.design)
-
+    @public_method
     def rules(self, digits: int = 4, max_terms: int | None = None) -> str:
         """Return the tree as text: an indented line for each node, with ``*`` at the leaves.
 
@@ -138,6 +191,9 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
             max_terms = checked_whole("max_terms", max_terms, 1)
         return reports.survival.summaries.hazard_rules(self.fit, digits, max_terms)
 
+    # Importance
+
+    @public_method
     def importance(
         self, type: str | None = None, *, cause: str | None = None, progress: bool = False
     ) -> pd.DataFrame:
@@ -183,8 +239,10 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
             raise InputError('cause= is for type="permutation" of forests: leave it out')
         return reports.survival.summaries.deviance_measured(self.fit)
 
-    # one tree is one panel, and has arguments that forests do not have
-    def plot(  # type: ignore[override]
+    # Plots and summary
+
+    @public_method
+    def plot(
         self,
         kind: str = "tree",
         *,
@@ -231,9 +289,9 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         checked_choice("kind", kind, PLOTS)
         check_drawn_tree(kind, max_depth, max_terms, digits)
         if kind == CURVES:
-            return self._plot_curves(ax, cause)
+            return draw_curves(self, ax, cause)
         if kind == IMPORTANCE:
-            return self._plot_importance(ax, None, cause, False)
+            return draw_importance(self, ax, None, cause, False)
         fit = self.fit
         return plots.plot_survival_tree(
             fit.forest,
@@ -271,28 +329,9 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
             hazards.subjects,
         )
 
-    def summary(self, *, detail: bool = False, progress: bool = False) -> Summary:
-        """Return a summary: data, options, size, scores, deviances, leaves, importances.
-
-        Parameters
-        ----------
-        detail : bool, default False
-            Also show what each predictor was taken as: the table of `data_summary`.
-        progress : bool, default False
-            Without effect: there is nothing to wait for.
-
-        Returns
-        -------
-        Summary
-        """
-        evaluated = self._validation_if_any
-        summary = reports.survival.summaries.survival_tree_summary(
-            self.fit, evaluated, self._evaluated_causes(), self.path
-        )
-        return (
-            reports.data_summary.with_data(summary, self.fit)
-            if checked_truth("detail", detail)
-            else summary
+    def _summary(self, progress: bool) -> Summary:
+        return reports.survival.summaries.survival_tree_summary(
+            self.fit, self._validation_if_any, self._evaluated_causes(), self.path
         )
 
     def _card(self) -> Card:

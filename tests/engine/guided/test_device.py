@@ -17,7 +17,7 @@ from odrf import simulate
 from odrf.engine.guided import device as beyond_planes
 from odrf.engine.guided.device import Device, as_integers, running_sums
 from odrf.engine.trees.routing import leaf_nodes
-from odrf.options.table import LIBRARIES, device_of
+from odrf.options.guided import LIBRARIES, device_of
 
 SIMULATED = Path(__file__).parents[2] / "simulated_cuda.py"
 SEEDS = st.integers(0, 2**32 - 1)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import inspect
 import os
+import pydoc
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
 import odrf
+from blends import with_quick_stacks
 from hostile import HOSTILE, complaint, small_table
 from odrf import InputError
 from odrf.api.load import RESULTS
+from odrf.errors import AbsentError
 from odrf.evaluation.compare import Comparison
 from odrf.evaluation.learning_curve import LearningCurve
 from odrf.evaluation.tuning import Tuning
@@ -28,6 +32,8 @@ from odrf.reports.sensitivity import Sensitivity
 from odrf.reports.survival.bands import SurvivalBands
 from odrf.reports.survival.checks import SurvivalCalibration, SurvivalROC
 from odrf.reports.survival.curves import SurvivalCurves
+from odrf.results.absent import NEED, why_absent
+from odrf.results.base import AnyResults
 from odrf.results.boosted import ODBTResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
@@ -35,7 +41,6 @@ from odrf.results.survival.boosted import SurvivalBoostedResults
 from odrf.results.survival.forest import SurvivalForestResults
 from odrf.results.survival.tree import SurvivalTreeResults
 from odrf.results.tree import ODTResults
-from odrf.results.unsupported import ABSENT, why_unsupported
 from odrf.simulate.problem import Problem
 
 DATA = small_table().assign(t=lambda data: data["y"].abs() + 0.1, e=lambda data: data["a"] > -0.5)
@@ -333,12 +338,83 @@ def test_what_is_for_a_drawn_tree_is_not_for_importances(class_tree, argument):
 # Why results of some kinds lack what others have.
 # ------------------------------------------------------------------------------------------------
 
-OF_CHUNKS = {"StreamedResults": "ODRFResults"}
+KINDS = {kind for kind in RESULTS.values() if issubclass(kind, AnyResults)}
+SMALL = {"odt": {}, "odrf": {"n_trees": 5}, "odbt": {"n_trees": 3}, "graf": {"n_trees": 3}}
 
 
-@pytest.mark.parametrize("own", OF_CHUNKS)
-def test_results_of_rows_in_chunks_lack_what_those_of_the_function_lack(own):
-    lacking = [name for name in ABSENT if name.isidentifier() and not hasattr(RESULTS[own], name)]
-    assert {"nodes", "oob_error"} & set(lacking)
-    for name in lacking:
-        assert why_unsupported(own, name) == ABSENT[name][OF_CHUNKS[own]]
+@cache
+def fits_of_all_kinds() -> dict[str, Any]:
+    """Fits of all functions to all responses, with and without rows, and rows out of bag."""
+    data = DATA.assign(
+        o=DATA["c"].astype(pd.CategoricalDtype(sorted(set(DATA["c"])), ordered=True))
+    )
+    made: dict[str, Any] = {}
+    for response in ("y", "c", "o", "Surv(t, e)"):
+        for name, options in SMALL.items():
+            if not (name == "graf" and response == "Surv(t, e)"):
+                formula = f"{response} ~ a + b + f"
+                made[f"{name} of {response}"] = getattr(odrf, name)(
+                    formula, data, seed=1, **options
+                )
+    for response in ("y", "c", "Surv(t, e)"):
+        formula = f"{response} ~ a + b"
+        made[f"runs of {response}"] = odrf.odbt(formula, data, n_trees=2, n_runs=3, seed=1)
+        made[f"all rows of {response}"] = odrf.odrf(
+            formula, data, n_trees=3, resample="none", seed=1
+        )
+        made[f"tree of {response}"] = made[f"odrf of {response}"].tree(0)
+    for response in "yc":
+        chunks = odrf.odrf(f"{response} ~ a + b", [data], n_trees=3, seed=1)
+        made |= {f"chunks of {response}": chunks, f"pruned of {response}": chunks.prune(alpha=0.01)}
+        made[f"updated of {response}"] = made[f"odrf of {response}"].update(data[:9])
+        with with_quick_stacks():
+            made[f"auto of {response}"] = odrf.auto(f"{response} ~ a + b", data, seed=1)
+    made["blend"] = odrf.odrf("y ~ a + b", data, n_trees=30, blend=True, seed=1)
+    made["surrogates"] = odrf.odt("y ~ a + b", data, missing="surrogate", seed=1)
+    made["estimand"] = one("odrf of times").estimand("rmst", time=0.5)
+    for name, fit in [*made.items()]:
+        if hasattr(fit, "without_data"):
+            made[f"{name}, without rows"] = fit.without_data()
+    return made
+
+
+def test_what_a_fit_has_is_in_its_dir_and_nothing_else():
+    missed = {type(fit) for fit in fits_of_all_kinds().values()} ^ KINDS
+    assert not missed
+    wrong = []
+    for words, fit in fits_of_all_kinds().items():
+        listed = set(dir(fit))
+        names = {name for each in type(fit).__mro__ for name in vars(each)} | set(NEED) | listed
+        for name in sorted(name for name in names if not name.startswith("_")):
+            try:
+                getattr(fit, name)
+                there = True
+            except AbsentError as error:
+                assert isinstance(error, InputError) and len(str(error)) > 20
+                there = False
+            except AttributeError as error:
+                assert not hasattr(type(fit), name), (words, name, error)
+                there = False
+            if (name in listed) is not there:
+                wrong.append((words, name, there))
+    assert not wrong
+
+
+def test_no_class_of_results_descends_from_more_than_five_others():
+    for kind in KINDS:
+        line = [each for each in kind.__mro__ if each.__module__.startswith("odrf.")]
+        assert len(line) <= 6 and all(len(each.__bases__) == 1 for each in line), line
+
+
+def test_dir_and_help_of_a_class_leave_out_what_it_lacks():
+    assert "nodes" in dir(ODTResults) and "nodes" not in dir(ODRFResults)
+    assert not hasattr(ODRFResults, "nodes")
+    assert "    nodes" not in pydoc.plain(pydoc.render_doc(ODRFResults))
+
+
+def test_what_a_subclass_lacks_it_does_not_inherit():
+    chunks = odrf.odrf("y ~ a", [DATA], n_trees=3, seed=1)
+    assert isinstance(chunks, ODRFResults) and not hasattr(chunks, "kinds")
+    assert why_absent(type(chunks), "nodes") == why_absent(ODRFResults, "nodes")
+    with pytest.raises(AbsentError, match="StreamedResults has no 'to_sklearn': estimators of"):
+        chunks.to_sklearn()

@@ -1,0 +1,220 @@
+"""Single rows predicted quickly, and fits in other languages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from odrf import exports
+from odrf.fits.fit import Fit
+from odrf.public import public_method
+from odrf.results.base import FittedResults, Of
+
+
+def to_python(self: FittedResults, type: str = "response", *, name: str = "predict") -> str:
+    """Return the source of a function in Python that predicts a row and needs no package.
+
+    Its predictions are those of `predict`, bit by bit: sums are rounded to 32 bits, as the
+    engine rounds them.  It takes much longer.
+
+    Parameters
+    ----------
+    type : {"response", "class", "prob"}, default "response"
+        What the function returns, as `row_predictor` does: a number, a label, or a dictionary
+        of the classes and their probabilities.
+    name : str, default "predict"
+        The name of the function.
+
+    Returns
+    -------
+    str
+        Source text of the function and what it needs.  The function takes a mapping from the
+        names of the columns to the values of a row.  None, NaN and pandas' missing values are
+        empty cells.  Labels that no training row has count as `predict` counts them.  Where
+        ``missing="drop"`` leaves rows out, or ``missing="raise"`` refuses them, it returns None
+        for a class and NaN for a number.
+
+    Raises
+    ------
+    InputError
+        If `type` is unknown, or needs classes in a regression; if `name` is no name; if a
+        term of the formula, or a column such as a date, is unknown to other languages.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.load_data("wine")
+    >>> tree = odrf.odt("cultivar ~ .", data, seed=1)
+    >>> there = {}
+    >>> exec(tree.to_python(), there)
+    >>> bool(there["predict"](data.loc[0]) == tree.predict(data)[0])
+    True
+    """
+    return exports.export.exported_python(self.fit, type, name)
+
+
+def to_c(self: FittedResults, type: str = "response", *, name: str = "predict") -> str:
+    """Return the source of a function in C that predicts a row and needs no library.
+
+    Its predictions are those of `predict`, bit by bit, with any compiler of C99 that follows
+    the standard for floats: products and sums are stored in variables of 32 bits, so that they
+    are never fused.  Do not compile it with ``-ffast-math``.
+
+    Parameters
+    ----------
+    type : {"response", "class", "prob"}, default "response"
+        What the function returns: the mean response, a double; the number of the class, an int,
+        in the array ``predict_classes`` of the text; or it writes the probabilities of the
+        classes to a second argument.
+    name : str, default "predict"
+        The name of the function, with which those of its row and its classes begin.
+
+    Returns
+    -------
+    str
+        Source text.  The function takes a pointer to a ``struct predict_row`` with a member
+        for each column, in their order in the data: a double, NAN if the cell is empty; or a
+        text in UTF-8, NULL if it is empty.  A character of a name that C does not allow is
+        "_" there.  Where ``missing="drop"`` leaves rows out, or ``missing="raise"`` refuses
+        them, the class is -1, and numbers are NAN.
+
+    Raises
+    ------
+    InputError
+        As by `to_python`; if C cannot hold a level or a class, such as whole numbers from 2**53
+        on, of which a double does not tell one from the next, or levels of several types.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> tree = odrf.odt("progression ~ bmi + bp", odrf.load_data("diabetes"), seed=1)
+    >>> text = tree.to_c(name="progression")
+    >>> "double progression(const struct progression_row *row) {" in text
+    True
+    """
+    return exports.export.exported_c(self.fit, type, name)
+
+
+def to_onnx(self: FittedResults) -> Any:
+    """Return a model of ONNX, which many programs can run; it needs ``odrf[onnx]``.
+
+    Its predictions are those of `predict`, bit by bit, where the program adds numbers as the
+    model says; onnxruntime does.
+
+    Returns
+    -------
+    onnx.ModelProto
+        To be written with ``onnx.save(model, path)``.  It has an input of shape (n, 1) for each
+        column that the formula uses: of doubles, in which NaN is an empty cell, or of text, in
+        which "" is one; True and False are 1 and 0.  For a regression it returns
+        ``prediction`` (n, 1), for classes ``label`` (n,) and ``probabilities`` (n, K), numbers
+        as doubles.  Where ``missing="drop"`` leaves rows out, or ``missing="raise"`` refuses
+        them, numbers are NaN and labels of text ""; labels that are numbers, or True and False,
+        are doubles then.
+
+    Raises
+    ------
+    InputError
+        If onnx is not installed; if a term of the formula, or a column such as a date, is
+        unknown to ONNX; if ONNX cannot hold a name, a level or a class, such as an empty text.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> forest = odrf.odrf("cultivar ~ .", odrf.load_data("wine"), n_trees=5, seed=1)
+    >>> model = forest.to_onnx()
+    >>> [output.name for output in model.graph.output]
+    ['label', 'probabilities']
+    """
+    return exports.export.exported_onnx(self.fit)
+
+
+def to_sql(self: Of[Fit], dialect: str, type: str = "response", *, complete: bool = False) -> str:
+    """Return the tree as an expression of SQL, to be put between SELECT and FROM.
+
+    A split on one column compares it with a threshold in the column's own unit, or its label
+    with a list.  A sum of several columns is compared as in `predict`, for columns scaled to
+    [0, 1], in floats of 32 bits: in DuckDB and PostgreSQL every row goes to the leaf that
+    `predict` sends it to.  SQLite has floats of 64 bits only.  There a row whose sum lies
+    within about 1e-7 of a threshold may go to the other side.
+
+    Parameters
+    ----------
+    dialect : {"duckdb", "postgres", "sqlite"}
+    type : {"response", "class", "prob", "leaf"}, default "response"
+        As in `predict`: the mean response or the class; an expression for the probability of
+        each class, with the class as its name; the number of the leaf, as in `nodes`.
+    complete : bool, default False
+        Whether the rows have no empty cells, and no labels that training rows do not have.
+        The text is then shorter.
+
+    Returns
+    -------
+    str
+        A ``CASE`` expression of the columns that the formula uses, in quotes.  NULL is an empty
+        cell, and NaN must not be one.  With ``missing="drop"`` and ``"raise"`` the prediction
+        of a row with an empty cell is NULL.
+
+    Raises
+    ------
+    InputError
+        If an argument is unknown, or needs classes in a regression; if the tree has
+        surrogates; if a term of the formula, or a column such as a date, is unknown to SQL; if
+        the dialect cannot hold a name, a level or a class, or takes two names for the same,
+        such as names that differ in capitals only.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> tree = odrf.odt("progression ~ bmi", odrf.load_data("diabetes"), max_leaves=2, seed=1)
+    >>> print(tree.to_sql("sqlite", type="leaf"))
+    CASE
+      WHEN "bmi" <= 27.250000587105752 OR "bmi" IS NULL THEN
+        1
+      ELSE
+        2
+    END
+    """
+    return exports.export.exported_sql(self.fit, dialect, type, complete)
+
+
+@public_method
+def to_dot(self: Of[Fit], *, max_terms: int | None = 3, digits: int = 3) -> str:
+    r"""Return the tree in the language of Graphviz, for ``dot -Tsvg`` and other programs.
+
+    Parameters
+    ----------
+    max_terms : int, optional, default 3
+        Most terms of a linear combination, or levels of a factor, in a box, as in `plot`.  All
+        if None.
+    digits : int, default 3
+        Significant digits.
+
+    Returns
+    -------
+    str
+        A graph of the nodes, called by their numbers, with the words that `plot` draws.
+        Graphviz is not needed to write it.
+
+    Raises
+    ------
+    InputError
+        If a number is below 1.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> tree = odrf.odt("progression ~ bmi", odrf.load_data("diabetes"), max_leaves=2, seed=1)
+    >>> print(tree.to_dot(), end="")
+    digraph tree {
+        label="progression";
+        labelloc="t";
+        node [shape="box", fontname="Helvetica"];
+        edge [fontname="Helvetica"];
+        0 [label="bmi ≤ 27.25"];
+        0 -> 1 [label="yes"];
+        0 -> 2 [label="no"];
+        1 [label="121\nn = 277", style="rounded"];
+        2 [label="205\nn = 165", style="rounded"];
+    }
+    """
+    return exports.export.exported_dot(self.fit, max_terms, digits)

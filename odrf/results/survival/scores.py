@@ -1,0 +1,269 @@
+"""How well risks and survival curves are predicted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from odrf import reports
+from odrf.checks import checked_part, checked_whole
+from odrf.public import public_method
+from odrf.public.progress import progress_bar
+from odrf.results.base import Rows
+from odrf.results.survival.base import LeafCurveResults
+
+if TYPE_CHECKING:
+    from odrf.fits.survival.validation import EvaluatedPredictions
+    from odrf.reports.survival.checks import SurvivalCalibration, SurvivalROC
+
+MOST_GROUPS = 1000
+
+
+@public_method
+def score(
+    self: LeafCurveResults,
+    newdata: Rows = None,
+    *,
+    cause: str | None = None,
+    until: float | None = None,
+    level: float = 0.95,
+    progress: bool = False,
+) -> pd.DataFrame:
+    """Return how good predicted risks and curves are.
+
+    Parameters
+    ----------
+    newdata : DataFrame, optional
+        Rows with their times and events, each of weight 1.  By default the training rows with
+        their case weights, predicted out of bag by a forest and by a tree of a forest.  A tree
+        of `odrf.odt`, or a forest whose trees use all rows, predicts them itself, which is too
+        good.
+    cause : str, optional
+        The cause whose events are predicted: a category of the event in ``Surv(time, event)``.
+        By default every cause counts as the event.
+    until : float, optional
+        Uno's C counts events up to this time, and Brier scores are integrated up to it.  By
+        default the last event time at which a tenth of the rows is still at risk: later, few
+        rows have large weights.
+    level : float, default 0.95
+        Nominal coverage of the intervals.
+    progress : bool, default False
+        Show a progress bar of the rows whose curves are predicted.
+
+    Returns
+    -------
+    DataFrame
+        The name of the index says of which rows.  Columns: ``estimate``, ``std_error``,
+        ``conf_low``, ``conf_high``.  Rows:
+
+        - ``harrell_c``: Harrell's C, the share of comparable pairs of rows in which the row
+          with the earlier event has the higher risk.  What it estimates depends on censoring.
+        - ``uno_c``: Uno's C, weighted by the inverse probability not to be censored.
+        - ``integrated_brier``: the mean over time, from 0 to `until`, of the Brier score of the
+          survival curves, with the same weights (Graf et al. 1999).
+        - ``explained``: 1 minus this score divided by that of the Kaplan–Meier curve of the
+          training rows; 0 if predictors tell nothing.
+
+        Intervals are normal, with ``groups=`` by Student's t; of ``explained``, which is at
+        most 1, on the scale of log(1 - p), of the others, which lie between 0 and 1, on that of
+        log(p/(1 - p)), so that they stay within.  A score that is such a limit has none.
+
+        Of one cause there is no ``harrell_c``; ``uno_c`` is the C of Wolbers et al. (2014), and
+        the Kaplan–Meier curve becomes the Aalen–Johansen estimate.
+
+    Raises
+    ------
+    InputError
+        If `newdata` lacks a column or the response; if no row that evaluates has an event; if
+        there is no such `cause`; if `until` is before the first event, or beyond the last time;
+        if `level` is not between 0 and 1; if the fit was kept without its training rows.
+
+    Notes
+    -----
+    Standard errors are those of the infinitesimal jackknife over rows, or over groups of a fit
+    with ``groups=``; they allow for the estimate of the censoring curve.  The fit is taken as
+    given.  A row is predicted out of bag by some of the trees only, so that out-of-bag scores
+    are a little worse than those of new rows, the more so the fewer trees there are.  That
+    other training rows would give other predictions out of bag is not in the standard errors,
+    so that out-of-bag intervals of C cover less than `level`
+    (``benchmarks/survival/concordance_coverage.py``).
+
+    If rows enter late, as by ``Surv(start, stop, event)``, those that had the event before they
+    could enter are not seen.  The others stand for them, too: all weights are by the inverse
+    probability to be under observation, which is S(t-)/Y(t) but for a factor, of the
+    Kaplan–Meier curve S and the number Y at risk (Geskus 2011; see
+    `odrf.statistics.survival.observation`).  So scores are of the population without late
+    entry, if neither entry nor censoring depends on events or predictors.  Few rows are at
+    risk at first, as a rule, and tell little: everything is given that no event has come by the
+    last event time, before the risk set is largest, at which it has less than a tenth of this
+    size; the predicted survival is divided by that at this time.
+
+    References
+    ----------
+    R. B. Geskus (2011). Cause-specific cumulative incidence estimation and the Fine and Gray
+    model under both left truncation and right censoring. Biometrics 67, 39-49.
+
+    E. Graf, C. Schmoor, W. Sauerbrei and M. Schumacher (1999). Assessment and comparison of
+    prognostic classification schemes for survival data. Statistics in Medicine 18, 2529-2545.
+
+    H. Uno, T. Cai, M. J. Pencina, R. B. D'Agostino and L. J. Wei (2011). On the C-statistics
+    for evaluating overall adequacy of risk prediction procedures with censored survival data.
+    Statistics in Medicine 30, 1105-1117.
+
+    M. Wolbers, P. Blanche, M. T. Koller, J. C. M. Witteman and T. A. Gerds (2014). Concordance
+    for prognostic models with competing risks. Biostatistics 15, 526-539.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> from odrf import simulate
+    >>> problem = simulate.proportional_hazards()
+    >>> forest = odrf.odrf(
+    ...     "Surv(time, event) ~ .", problem.sample(200, seed=1), n_trees=50, seed=1
+    ... )
+    >>> scores = forest.score(problem.sample(200, seed=2))
+    >>> list(scores.index)
+    ['harrell_c', 'uno_c', 'integrated_brier', 'explained']
+    >>> bool(scores.loc["uno_c", "estimate"] > 0.6)
+    True
+    """
+    return scores_of(self._validation(newdata, cause), until, level, progress)
+
+
+@public_method
+def calibration(
+    self: LeafCurveResults,
+    time: float,
+    newdata: Rows = None,
+    *,
+    cause: str | None = None,
+    groups: int = 10,
+    level: float = 0.95,
+) -> SurvivalCalibration:
+    """Compare predicted probabilities of an event by a time with how often events happen.
+
+    Parameters
+    ----------
+    time : float
+        The time, in the unit of the response.
+    newdata, cause : optional
+        As in `score`.
+    groups : int, default 10
+        Rows of similar predicted probability are compared together: at most so many groups, of
+        about equal weight.
+    level : float, default 0.95
+        Nominal coverage of the limits.
+
+    Returns
+    -------
+    SurvivalCalibration
+        With ``table``, ``overall``, ``summary()`` and ``plot()``.
+
+    Raises
+    ------
+    InputError
+        As by `score`; if `time` is before the first event of the rows, or beyond their last
+        time; if `groups` or `level` is out of range.
+
+    Notes
+    -----
+    What is observed in a group is its Kaplan–Meier estimate, of one cause the Aalen–Johansen
+    estimate.  Limits are symmetric for log(-log p), and take the rows as independent, also of a
+    fit with ``groups=``.  If rows enter late, what is predicted is a
+    mean that is weighted as in `score`, because rows that live long are seen more often, and
+    all is given no event by the same time.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.load_data("gbsg2")
+    >>> forest = odrf.odrf("Surv(time, event) ~ .", data, n_trees=50, seed=1)
+    >>> overall = forest.calibration(1000).overall
+    >>> bool(abs(overall["predicted"] - overall["observed"]) < 0.03)
+    True
+    """
+    return calibration_of(self.call, self._validation(newdata, cause), time, groups, level)
+
+
+@public_method
+def roc(
+    self: LeafCurveResults,
+    time: float,
+    newdata: Rows = None,
+    *,
+    cause: str | None = None,
+    level: float = 0.95,
+) -> SurvivalROC:
+    """Measure how well predictions tell rows with an event by a time from those without.
+
+    Parameters
+    ----------
+    time, newdata, cause, level
+        As in `calibration`.
+
+    Returns
+    -------
+    SurvivalROC
+        The ROC curve at the time, and areas along time, with ``table``, ``summary()`` and
+        ``plot()``.
+
+    Raises
+    ------
+    InputError
+        As by `calibration`; if none is known not to have had the event by the time.
+
+    Notes
+    -----
+    Cases are the rows with an event by the time, controls those without one by then.  Both are
+    weighted by the inverse probability not to be censored (Uno et al. 2007).  Of one cause,
+    rows that have had an event of another cause by the time are controls, too.  The score is
+    the predicted probability of an event by that time.  Intervals are those of `score`,
+    by the infinitesimal jackknife over rows, or over groups of a fit with ``groups=``, normal
+    on the scale of log(area/(1 - area)).  An area of 0 or 1 has none.
+
+    References
+    ----------
+    H. Uno, T. Cai, L. Tian and L. J. Wei (2007). Evaluating prediction rules for t-year
+    survivors with censored regression models. JASA 102, 527-537.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.load_data("gbsg2")
+    >>> forest = odrf.odrf("Surv(time, event) ~ .", data, n_trees=50, seed=1)
+    >>> list(forest.roc(1000).table.columns)
+    ['auc', 'std_error', 'conf_low', 'conf_high']
+    """
+    return roc_of(self.call, self._validation(newdata, cause), time, level)
+
+
+# Of any predictions.
+
+
+def scores_of(
+    evaluated: EvaluatedPredictions, until: float | None, level: float, progress: bool
+) -> pd.DataFrame:
+    """Return the table of scores of evaluated rows."""
+    level, rows = checked_part("level", level), evaluated.rows
+    until = None if until is None else rows.checked_time("until", until)
+    with progress_bar(total=len(evaluated.used), unit="row", progress=progress) as bar:
+        scores = evaluated.scores(until, bar.update)
+    return reports.survival.summaries.estimates_table(scores, level, rows.groups, rows.source)
+
+
+def calibration_of(
+    call: str, evaluated: EvaluatedPredictions, time: float, groups: int, level: float
+) -> SurvivalCalibration:
+    """Return the calibration of evaluated rows at a time."""
+    time = evaluated.rows.checked_time("time", time)
+    groups = checked_whole("groups", groups, 1, MOST_GROUPS)
+    return reports.survival.checks.SurvivalCalibration(
+        call, evaluated, time, groups, checked_part("level", level)
+    )
+
+
+def roc_of(call: str, evaluated: EvaluatedPredictions, time: float, level: float) -> SurvivalROC:
+    """Return the ROC curves of evaluated rows."""
+    time = evaluated.rows.checked_time("time", time)
+    return reports.survival.checks.SurvivalROC(call, evaluated, time, checked_part("level", level))
