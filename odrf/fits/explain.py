@@ -30,12 +30,7 @@ from odrf.fits.responses import ValidationFolds, expected_response, folds_asked
 from odrf.fits.scores import explained_part
 from odrf.options.options import Options
 from odrf.pruning import complexity
-from odrf.pruning.validation import (
-    Fold,
-    cross_validated,
-    geometric_means,
-    subtree_path,
-)
+from odrf.pruning.validation import Fold, cross_validated, geometric_means, subtree_path
 from odrf.text.splits import SplitWriter
 
 Floats = NDArray[np.float64]

@@ -273,11 +273,9 @@ def loss_rises(
 ) -> LossRises:
     """Return the rises of the losses for T sets of variables, each resampled together.
 
-    Each of the last three of five folds, in random order or in time, evaluates the fit grown on
-    those before it, by the squared error, of classes of indicators. For "conditional" the
-    validation rows get resamples, for "loco" the fit is grown again on resamples; losses are means
-    over `n_draws` of them. Of one, rises are symmetric about 0 without influence; means vary less,
-    but are skewed.
+    Each of the last three of five folds evaluates the fit grown on those before it. For
+    "conditional" the validation rows get resamples, for "loco" the fit is grown again on resamples;
+    losses are means over `n_draws` of them. Of one, rises are symmetric about 0 without influence.
     """
     folds, control = _validation_folds(fit), fit.control
     frame, X, n = raw_rows(fit).frame, fit.data.X, fit.data.n_rows

@@ -300,17 +300,12 @@ SHOWN = 20
 class RowPredictor:
     """A function that predicts one row, as returned by ``fit.row_predictor()``.
 
-    It returns what ``fit.predict`` returns for a data frame with this row, but takes a few
-    microseconds instead of hundreds.  It can be pickled, with the trees but without training data.
-    In memory it keeps the fit until the first row with a missing cell comes, in a predictor that
-    has none in training: then the values for such cells are computed from the training rows.
+    It returns what ``fit.predict`` returns for a data frame with this row, in a few microseconds
+    instead of hundreds.  It can be pickled, with the trees but without training data; in memory it
+    keeps the fit until the first row with a cell that is missing as in no training row.
 
-    `type`: what it returns.
-    `plan`: how raw values become scaled predictors.
-    `packed`: the trees.
-    `filling`: the trees for rows with missing cells in predictors that have none in training:
-      with an imputation value for each term, or surrogates.  None unless ``missing`` is "split" or
-      "surrogate".
+    `plan`: from raw values to scaled predictors.
+    `filling`: the trees for such missing cells; None unless ``missing`` is "split" or "surrogate".
     `value` (m, K): mean response, or class shares, of the nodes.
     `labels` (K,): the classes; empty for a regression.
     `votes`: whether the values are votes, to be scaled to add up to 1.
@@ -345,14 +340,11 @@ class RowPredictor:
         return self.plan.design.predictors
 
     def __call__(self, row: RawRow) -> Any:
-        """Predict one row.
+        """Predict one row: a raw value for each of the `predictors`, in their order or by name.
 
-        `row`: a raw value for each of the `predictors`, in their order or by their names.  Other
-        names are ignored.  Returns the mean response, or the class; for ``"prob"`` the probability
-        of each class, by its label.  With ``missing="drop"``, missing if a value of the row is
-        missing.  Raises `InputError` if the row does not have one value for each predictor, or
-        `predict` refuses it.  Warns with `UserWarning`: a value is a level that no training row
-        has.
+        Other names are ignored. Returns the mean response, or the class; for ``"prob"`` the
+        probability of each class, by its label. With ``missing="drop"``, missing if a value of the
+        row is missing.
         """
         x = self.plan.scaled(row)
         if x is None:

@@ -188,9 +188,9 @@ def held_out_importance(
     """Return the held-out importance of each predictor (P,), the mean over parts with two rows.
 
     That of a split is the covariance of the response with the change of the prediction that the
-    split makes, over rows that did not grow the tree, divided by `shared_out`: 0 on average if the
-    responses are in random order. `target` (n, K) are responses or indicators; rows of weight 0 do
-    not count. If `summed`, each tree adds to one of K outputs in turn, and only leaves have values.
+    split makes, over rows that did not grow the tree, divided by `shared_out`: 0 on average for
+    responses in random order. `target` (n, K). If `summed`, each tree adds to one of K outputs in
+    turn.
     """
     total, n_used, K = np.zeros(len(first) - 1), 0, target.shape[1]
     for forest, rows, centred in _centred_parts(parts, target, weights):
@@ -342,10 +342,9 @@ def out_of_bag_importance(
 ) -> Floats:
     """Return the out-of-bag impurity decrease of each predictor (P,), the mean over trees.
 
-    The decrease of a split is the covariance of the response with the change of the prediction that
-    it makes, here over rows that the tree did not draw (Li, Wang, Basu, Kumbier and Yu 2019,
-    NeurIPS). These have not chosen the split: of one that is unrelated to the response it is 0 on
-    average, whatever the number of values of its predictors.
+    It is the covariance of the response with the change of the prediction that a split makes, over
+    rows that the tree did not draw (Li, Wang, Basu, Kumbier and Yu 2019, NeurIPS): 0 on average of
+    a split that is unrelated to the response, whatever the number of values of its predictors.
     """
     out_of_bag, weights = draws.all_unseen() & (draws.weights > 0), draws.weights
     K = forest.value.shape[1]

@@ -189,9 +189,8 @@ class Variance(NamedTuple):
     def df(self) -> Floats:
         """The degrees of freedom (m,) of `total` as an estimate, at least 1; NaN where `raw` is 0.
 
-        Those of the multiple of χ² with the same mean and variance (Satterthwaite 1946), about
-        2·raw²/n: the bias is subtracted, its noise is not, so that few trees make them far fewer
-        than n.
+        Those of a multiple of χ² (Satterthwaite 1946) with the variance 2·raw²/n: the bias is
+        subtracted, its noise is not, so that few trees make them far fewer than n.
         """
         return df_of_variances(self.total, self.raw, self.n)
 
@@ -233,16 +232,12 @@ def jackknife_after_bootstrap(
     of trees adds (n - 1)·(1 - P)/P · v/B on average, v being the variance of the trees.
 
     For subsamples this is the infinitesimal jackknife with the factor n(n - 1)/(n - s)² (Wager and
-    Athey 2018, JASA 113, 1228-1242); for bootstraps it is between too small and somewhat too large
-    (Wager, Hastie and Efron 2014, JMLR 15, 1625-1651), and covers best
-    (``benchmarks/inference/intervals.py``). Where trees draw groups, or from strata, i numbers
-    groups, or the sum is over strata with their own n (Rao and Wu 1985, JASA 80, 620-630). For rows
-    added by an update the factor (n - 1)/n is 1.
-
-    The influences of several kinds of trees are scaled kind by kind and added before they are
-    squared; the errors of trees of one stream are correlated, and their products enter the bias.
-    `kinds` (B,); `predicting` (B, m) are the trees of each row, for training rows those that did
-    not draw it.
+    Athey 2018, JASA 113, 1228-1242); for bootstraps see Wager, Hastie and Efron (2014, JMLR 15,
+    1625-1651) and ``benchmarks/inference/intervals.py``. Where trees draw groups, or from strata, i
+    numbers groups, or the sum is over strata (Rao and Wu 1985, JASA 80, 620-630); for rows added by
+    an update the factor (n - 1)/n is 1. Influences of several kinds are added before they are
+    squared; errors of trees of one stream are correlated. `predicting` (B, m) are the trees of each
+    row.
     """
     rows = rows_of_trees(kinds, draws, predicting is not None)
     raw, bias, of_trees = np.zeros((3, new.shape[1]))

@@ -81,11 +81,9 @@ def row_influence(
 ) -> tuple[Floats, Floats]:
     """Return the leverage and the influence (n,) of training rows on predictions of m rows.
 
-    A forest predicts row i by Σ_j w_ij·y_j, `weights` (m, n). The leverage of row j is Σ_i w_ij, of
-    mean m/n. Without its response the prediction would change by w_ij·(y_j - prediction)/(1 -
-    w_ij); the root of the mean square of these is the influence: Cook's distance (1977,
-    Technometrics 19, 15-18) of a linear smoother, not divided by the variance of the residuals.
-    Splits are kept.
+    A forest predicts Σ_j w_ij·y_j, `weights` (m, n). The leverage of row j is Σ_i w_ij. Without its
+    response the prediction would change by w_ij·(y_j - prediction)/(1 - w_ij): the root of the mean
+    square is the influence, Cook's distance (1977, Technometrics 19, 15-18) of a linear smoother.
     """
     m, n = weights.shape
     row = np.repeat(np.arange(m), np.diff(weights.indptr))

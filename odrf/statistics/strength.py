@@ -1,15 +1,10 @@
 """Strength of a forest's trees and correlation between them, out of bag (Breiman 2001).
 
 Classes (Definitions 3 and 4, Appendix II): the margin of a row is the share of out-of-bag votes for
-its class minus the largest for another. Strength s is the mean margin; the correlation ρ̄ is the
-variance of the margin, by products of two different trees, over the squared mean of the trees'
-standard deviations. The error is at most ρ̄(1 - s²)/s².
-
-Numbers (section 11): the mean error of a tree, and the correlation ρ̄ of the residuals of two
-trees, weighted by their standard deviations. The error of very many trees is at most ρ̄ times the
-error of a tree; that of few trees is larger.
-
-Means over trees, and pairs, count all alike; those over rows use case weights.
+its class minus the largest other; strength s is its mean; the correlation ρ̄ is its variance, by
+products of two different trees, over the squared mean of the trees' standard deviations. The error
+is at most ρ̄(1 - s²)/s². Numbers (section 11): the mean error of a tree, and the correlation ρ̄ of
+the residuals of two; very many trees have at most ρ̄ times the error of one.
 """
 
 from __future__ import annotations

@@ -78,13 +78,11 @@ class LateEntryCurve:
     """The probability K of being under observation, but for a factor, where rows enter late.
 
     With Y(t) of n rows at risk, and the Kaplan–Meier curve S, K(t-) = Y(t)/(n·S(t-)). If neither
-    entry L nor censoring C depends on event and predictors, it estimates P(L < t ≤ C) over the
-    probability to be seen at all; without late entry it is the censoring curve. With weights 1/K,
-    distributions of observed rows become those of all: an event weighs S(t-)/Y(t), the jump of the
-    Kaplan–Meier curve (Geskus 2011, Biometrics 67, 39-49).
-
-    `moments` (M,) are ends and entries; `present`, `values`, `before` (2 M + 1,) have each at it
-    and from it on; `entered`, `left` (n,) are places in these.
+    entry nor censoring depends on event and predictors, it is the probability to be seen at t over
+    that to be seen at all. With weights 1/K, an event weighs S(t-)/Y(t), the jump of the
+    Kaplan–Meier curve (Geskus 2011, Biometrics 67, 39-49). `moments` (M,) are ends and entries;
+    `present`, `values`, `before` (2 M + 1,) have each at it and from it on; `entered`, `left` (n,)
+    are places in these.
     """
 
     sets: curves.RiskSets
@@ -289,10 +287,9 @@ def exponential_scale(
 ) -> ExponentialScale:
     """Return the cumulative hazard of all rows, as exponential survival trees need it.
 
-    Between event times it is constant: events at the end of a piece over the time at risk in it. So
-    rows censored within a piece count for a part, unlike in the Nelson–Aalen estimate, and there
-    are as many events as exposure (LeBlanc and Crowley 1992, Biometrics 48, 411-425; `rpart`, which
-    gives case weights no part in it). The origin is the first `start`, or 0.
+    Between event times it is constant: events at the end of a piece over the time at risk in it, so
+    that there are as many events as exposure (LeBlanc and Crowley 1992, Biometrics 48, 411-425;
+    `rpart`, which gives case weights no part in it). The origin is the first `start`, or 0.
     """
     weights = np.ones(len(time)) if weights is None else weights
     start = np.zeros(len(time)) if start is None else start
