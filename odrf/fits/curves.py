@@ -340,14 +340,9 @@ def local_effects_of_two(
     J, M = (len(axis.values) - 1 for axis in axes)
     cell = first * M + second
     weight = _sums(cell, rows.weights[which], J * M)
+    (a, at), (b, up_to) = ((axis.name, axis.values) for axis in axes)
     changes = [
-        (
-            1.0 if high == low else -1.0,
-            {
-                axes[0].name: axes[0].values[first + high],
-                axes[1].name: axes[1].values[second + low],
-            },
-        )
+        (1.0 if high == low else -1.0, {a: at[first + high], b: up_to[second + low]})
         for high in (1, 0)
         for low in (1, 0)
     ]

@@ -210,17 +210,11 @@ def _conformal(
                 fit.forest, data.X, data.y, data.weights, out_of_bag, at, level, n_jobs, bar.update,
                 groups,
             )  # fmt: skip
+        residuals, weights = np.abs(data.y - value)[at], data.weights[at]
         return conformal.jackknife_plus(
-            fit.forest,
-            rows.X,
-            out_of_bag[:, at],
-            np.abs(data.y - value)[at],
-            data.weights[at],
-            level,
-            n_jobs,
-            bar.update,
+            fit.forest, rows.X, out_of_bag[:, at], residuals, weights, level, n_jobs, bar.update,
             None if groups is None else groups[at],
-        )
+        )  # fmt: skip
 
 
 def _standard_errors(fit: Fit, rows: RowsToPredict, progress: bool) -> Floats:

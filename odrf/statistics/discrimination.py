@@ -28,14 +28,9 @@ class WithInterval(NamedTuple):
 def thresholds_table(p: Floats, event: Floats, weights: Floats) -> pd.DataFrame:
     """Return each threshold, the highest first, its sensitivity, specificity and precision."""
     threshold, positive, negative = _weights_from_each(p, event, weights)
-    return pd.DataFrame(
-        {
-            "threshold": threshold,
-            "sensitivity": positive / positive[-1],
-            "specificity": 1 - negative / negative[-1],
-            "precision": positive / (positive + negative),
-        }
-    )
+    sensitivity, specificity = positive / positive[-1], 1 - negative / negative[-1]
+    columns = {"threshold": threshold, "sensitivity": sensitivity, "specificity": specificity}
+    return pd.DataFrame(columns | {"precision": positive / (positive + negative)})
 
 
 def _weights_from_each(p: Floats, event: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:

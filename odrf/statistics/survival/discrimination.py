@@ -166,13 +166,8 @@ def concordance_of_cause(
     before = np.searchsorted(sets.times, time, side="left")
     present = _still_at_risk(sets, as_case * inverse)
     present = present._replace(last=np.where(other, before, present.last))
-    spared = ComparedPairs(
-        present.at,
-        before,
-        np.where(other, len(sets.times), before),
-        as_case,
-        np.where(other, sets.weights * inverse, 0.0),
-    )
+    up_to, weight = np.where(other, len(sets.times), before), sets.weights * inverse
+    spared = ComparedPairs(present.at, before, up_to, as_case, np.where(other, weight, 0.0))
     among_present, among_spared = ordered_pairs(present, score), ordered_pairs(spared, score)
     of_curve = np.zeros(len(time))
     if observed is None:

@@ -59,16 +59,10 @@ class EvaluatedTimes:
 
     def keeping(self, rows: Mask) -> EvaluatedTimes:
         """Return those of the `rows` (n,) alone."""
-        return EvaluatedTimes(
-            self.time[rows],
-            self.event[rows],
-            self.weights[rows],
-            self.source,
-            None if self.start is None else self.start[rows],
-            None if self.groups is None else self.groups[rows],
-            self.cause,
-            self.since,
-        )
+        start = None if self.start is None else self.start[rows]
+        kept = replace(self, time=self.time[rows], event=self.event[rows], start=start)
+        groups = None if self.groups is None else self.groups[rows]
+        return replace(kept, weights=self.weights[rows], groups=groups)
 
     def given_none_before(self, since: float) -> EvaluatedTimes:
         """Return the rows observed after a time, entering then if they entered before."""
