@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,9 +45,9 @@ def recalibration(fit: AnyFit, rows: calibration.EvaluatedRows, method: str) -> 
         np.average((p - indicators) ** 2, axis=0, weights=rows.weights)
         for p in (rows.probabilities, _cross_fitted(rows, method, fit.control.seed))
     )
-    known = cast("Fit | GuidedFit | BoostedFit | StackedFit", fit)
+    assert isinstance(fit, Fit | GuidedFit | BoostedFit | StackedFit)
     source = f"{len(rows.code)} rows {rows.source}"
-    return Recalibration(known, method, maps, before, after, source)
+    return Recalibration(fit, method, maps, before, after, source)
 
 
 def _maps(rows: calibration.EvaluatedRows, method: str, used: NDArray[np.bool_]) -> Maps:

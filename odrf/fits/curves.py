@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -498,8 +498,8 @@ def grown_on_permuted(fit: AnyFit, seed: int) -> AnyFit:
         return grow_guided_fit(fit.call, fit.design, permuted, fit.frame, fit.control, False)
     if isinstance(fit, StackedFit):
         return refit_stack(fit, permuted)
-    grown = cast(Fit, fit)
-    return grow_fit(grown.call, grown.design, permuted, grown.request)
+    assert isinstance(fit, Fit)
+    return grow_fit(fit.call, fit.design, permuted, fit.request)
 
 
 def _values(rows: RawRows, name: str) -> NDArray[Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -76,7 +76,7 @@ def imitated(
     )
     grown = grow_fit(call, design, data, request)
     loss = complexity.ERROR if K == 1 else complexity.IMPURITY
-    validation = folds_asked(cast(Fit, fit), cv, seed, "")
+    validation = folds_asked(fit, cv, seed, "")
     of_copies = [FoldRows(fold.train[copies], fold.test[copies]) for fold in validation.folds]
     validation = validation._replace(folds=of_copies)
     growth, folds = grown_without(grown, validation, fit.control.n_jobs, progress)

@@ -9,7 +9,7 @@ surrogates only needs indicators of the missing cells.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy
@@ -26,12 +26,13 @@ from odrf.fits.fit import AnyFit, BoostedFit, Fit, GuidedFit, StreamedFit
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+SomeFit = TypeVar("SomeFit", bound=AnyFit)
 NO_COLUMNS: Integers = np.empty(0, dtype=np.int64)
 
 
 def reading_empty_cells(
-    fit: AnyFit, X: Matrix, also: Integers = NO_COLUMNS
-) -> tuple[AnyFit, Matrix]:
+    fit: SomeFit, X: Matrix, also: Integers = NO_COLUMNS
+) -> tuple[SomeFit, Matrix]:
     """Return the fit and the matrix (p + q, n) with which rows X (p, n) can be predicted.
 
     The q further columns are missing indicators of columns that have NaN, or are among `also`; the
@@ -120,12 +121,13 @@ def _nothing(columns: Integers, n: int) -> NDArray[np.float32]:
     return np.zeros((len(columns), n), dtype=np.float32)
 
 
-def _with_forest(fit: AnyFit, data: TrainingData, forest: Forest) -> AnyFit:
+def _with_forest(fit: SomeFit, data: TrainingData, forest: Forest) -> SomeFit:
     if isinstance(fit, BoostedFit):
         return replace(fit, data=data, boosted=fit.boosted._replace(forest=forest))
     if isinstance(fit, GuidedFit):
         return replace(fit, data=data, reader=forest)
-    return replace(cast(Fit, fit), data=data, forest=forest)
+    assert isinstance(fit, Fit)
+    return replace(fit, data=data, forest=forest)
 
 
 def filling_forest(fit: AnyFit, columns: Integers) -> Forest:

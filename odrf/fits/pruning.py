@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -351,7 +351,7 @@ def labelled_rows(
             "and the predictors"
         )
     reading, X = reading_empty_cells(fit, X)
-    return cast(Fit, reading), X, y, groups_of_rows(fit, rows, complete)
+    return reading, X, y, groups_of_rows(fit, rows, complete)
 
 
 def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> SubtreePath:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, Protocol, cast
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,6 @@ from odrf.engine.trees.forest import Forest
 from odrf.errors import AbsentError, InputError
 from odrf.fits.fit import Fit
 from odrf.fits.missing import reading_empty_cells
-from odrf.fits.predicting import offsets_of_rows, rows_of
 from odrf.fits.responses import groups_of_rows, leaves_rows_out
 from odrf.fits.survival import hazards
 from odrf.fits.survival.boosted import BoostedSurvivalFit
@@ -130,12 +129,11 @@ def evaluated_new_rows(
     fit: SurvivalFit, newdata: pd.DataFrame, cause: str | None
 ) -> EvaluatedPredictions:
     """Return new rows with their times, each of weight 1, predicted by all trees."""
-    rows = rows_of(fit, newdata)
-    complete = newdata[rows.complete]
-    times = fit.design.response.times(complete)
-    reading = cast(SurvivalFit, rows.fit)  # it knows the fills of empty cells
-    predicted, weights = _of_cause(PredictedRows(reading, rows.X), cause), np.ones(len(times))
-    return evaluated_rows(fit, predicted, times, weights, NEW, complete, cause)
+    X, complete = fit.design.matrix(newdata)
+    rows = newdata[complete]
+    times = fit.design.response.times(rows)
+    predicted = _of_cause(PredictedRows(*reading_empty_cells(fit, X)), cause)
+    return evaluated_rows(fit, predicted, times, np.ones(len(times)), NEW, rows, cause)
 
 
 def evaluated_rows(
@@ -311,14 +309,12 @@ def evaluated_new_scores(
     fit: BoostedSurvivalFit, newdata: pd.DataFrame, offset: str | ArrayLike | None
 ) -> EvaluatedPredictions:
     """Return new rows with their times, each of weight 1."""
-    rows = rows_of(fit, newdata)
-    complete = newdata[rows.complete]
-    reading = cast(BoostedSurvivalFit, rows.fit)  # it knows the fills of empty cells
-    scores = reading.scores(rows.X, offsets_of_rows(fit, newdata, rows, offset))[0]
-    predicted, weights = PredictedScores(fit.curves, scores), np.ones(len(scores))
-    return evaluated_rows(
-        fit, predicted, fit.design.response.times(complete), weights, NEW, complete
-    )
+    X, complete = fit.design.matrix(newdata)
+    reading, X = reading_empty_cells(fit, X)
+    scores = reading.scores(X, fit.offset.of(newdata, offset, complete))[0]
+    predicted, rows = PredictedScores(fit.curves, scores), newdata[complete]
+    times = fit.design.response.times(rows)
+    return evaluated_rows(fit, predicted, times, np.ones(len(scores)), NEW, rows)
 
 
 # How single trees for times to an event are evaluated: by the exponential deviance of rows.
