@@ -52,10 +52,7 @@ class CandidateGroups(NamedTuple):
 def candidate_groups(
     data: pd.DataFrame, names: list[str], rows: Integers
 ) -> Iterator[CandidateGroups]:
-    """Yield the columns of few labels or whole numbers that divide the `rows` into groups.
-
-    Of many rows only some are searched, and of a column of many values the rows of some of these.
-    """
+    """Yield the columns of few labels or whole numbers that divide the `rows` into groups."""
     if len(rows) < FEWEST_ROWS:
         return
     some = rows_drawn(rows, ROWS)

@@ -216,10 +216,7 @@ SLACK_OF_RANGE = 1e-6
 
 
 def warn_of_values_beyond(fit: AnyFit, values: Mapping[str, Iterable[Any]]) -> None:
-    """Warn of numbers beyond the range of the training rows, if the fit has these.
-
-    Trees predict there nearly what they predict at the end of the range.
-    """
+    """Warn of numbers beyond the range of the training rows, if the fit has these."""
     numbers = {
         name: [each for each in of if is_number(each) and not np.isnan(float(each))]
         for name, of in values.items()

@@ -221,11 +221,7 @@ def distinct_draws(X: Matrix, draws: Sequence[Matrix]) -> DistinctDraws:
 
 # Importances of predictors and of their knockoffs, in one forest.
 def knockoff_differences(fit: Fit) -> Floats:
-    """Return for each predictor its importance less that of its knockoff (P,).
-
-    By out-of-bag rows of one forest, by the fit's options, on both; their order is drawn, so that
-    no rule for ties favours one.
-    """
+    """Return for each predictor its importance less that of its knockoff (P,)."""
     design, data = fit.design, fit.data
     P = len(design.predictors)
     wide = np.flatnonzero((np.diff(design.first) != 1) | (design.types != 0))

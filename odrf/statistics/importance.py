@@ -52,10 +52,7 @@ def summed_importance(forest: Forest, first: Integers) -> Floats:
 
 
 def sampling_errors(of_row: NDArray, share: Floats, groups: Integers | None = None) -> Floats:
-    """Return the standard errors (P,) of means over rows, or over `groups` (n,) of them.
-
-    `of_row` (P, n) is the value of each row times its `share` (n,); NaN with fewer than two units.
-    """
+    """Return the standard errors (P,) of means over rows, or over `groups` (n,) of them."""
     if groups is not None:
         in_groups = [np.bincount(groups, row).astype(np.float64) for row in (share, *of_row)]
         return sampling_errors(np.array(in_groups[1:]), in_groups[0])
@@ -280,11 +277,7 @@ def leaves_by_tree(
 def added_covariances(
     forest: Forest, evaluated: Iterable[tuple[NDArray[np.int32], Floats]]
 ) -> Floats:
-    """Return for each split (m,) the sum of its rows times its change of the prediction.
-
-    `evaluated` has for each tree the leaves (r,) of its rows and the numbers (r, K) that are
-    summed.
-    """
+    """Return for each split (m,) the sum of its rows times its change of the prediction."""
     added, evaluated, first = np.zeros(forest.n_nodes), iter(evaluated), 0
     while first < forest.n_trees:
         # the sums of all trees would take as much memory as the trees

@@ -288,10 +288,7 @@ class Sums(NamedTuple):
 
 @one_thread()
 def jackknife_sums(deviation: Floats, rows: RowsOfTrees, products: Products) -> Sums:
-    """Return the sums of the jackknife over training rows and trees, of `deviations` (B, M).
-
-    `products` takes two arrays (k, M), and returns sums over k of products of their columns.
-    """
+    """Return the sums of the jackknife over training rows and trees, of `deviations` (B, M)."""
     of_trees = products(deviation, deviation)
     raw, bias = np.zeros_like(of_trees), np.zeros_like(of_trees)
     for stratum, pairs in zip(rows.strata, rows.pairs, strict=True):

@@ -155,10 +155,7 @@ def outlier_scores(proximity: Sparse, group: NDArray[np.int64], least: float) ->
 
 @one_thread()
 def scaled_to_plane(indicators: Sparse, n_trees: int, seed: int) -> PlaneOfRows:
-    """Scale rows to the plane: squared distance 1 - proximity, without building these.
-
-    The two largest eigenvalues of the centred proximities. `indicators` are (n, nodes).
-    """
+    """Scale rows to the plane: squared distance 1 - proximity, without building these."""
     n = indicators.shape[0]
     columns = scipy.sparse.csc_array(indicators)
 

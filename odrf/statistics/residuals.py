@@ -17,10 +17,7 @@ REGIONS = 10
 
 
 def probability_transforms(weights: scipy.sparse.csr_array, y: Floats, observed: Floats) -> Floats:
-    """Return the share of its predicted distribution below each response (m,), equal ones half.
-
-    `weights` (m, n) are those of the training responses y (n,) in m rows; rows without are NaN.
-    """
+    """Return the share of its predicted distribution below each response (m,), equal ones half."""
     out = np.full(len(observed), np.nan)
     for block in row_blocks(len(observed), ROWS):
         end_if_stopped()

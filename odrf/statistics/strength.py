@@ -108,10 +108,7 @@ def _margin_deviation(
 
 
 def _mean_covariance(margin: Floats, matters: Floats, number: Floats, weights: Floats) -> float:
-    """Return the mean covariance of the raw margins of two trees; NaN if no row has two.
-
-    `margin` and `matters` (m,) are the means of raw margins and their squares over `number` trees.
-    """
+    """Return the mean covariance of the raw margins of two trees; NaN if no row has two."""
     pairs = number > 1
     if not pairs.any():
         return np.nan

@@ -369,11 +369,7 @@ def curve_errors(
     cause: int | None = None,
     advance: Callable[[int], object] = lambda n: None,
 ) -> CurveErrors:
-    """Return curves with their errors over training samples, by the jackknife after bootstrap.
-
-    At ascending times (G,), survival or the incidence of a `cause`, from 0; a simultaneous band
-    covers all points with probability `level`.
-    """
+    """Return curves with their errors over training samples, by the jackknife after bootstrap."""
     fit, grid = rows.fit, rows.ranks(times)
     m, G, B = rows.X.shape[1], len(times), fit.forest.n_trees
     kinds = kinds_of_trees(fit)

@@ -257,10 +257,7 @@ def _in_words(time: float) -> str:
 
 # A single tree for times to an event: its curves and hazards, and how it is evaluated.
 def survival_tree_of(fit: Fit) -> SurvivalFit:
-    """Return the fit of one tree with curves and hazards of all its nodes.
-
-    Weight, impurity and gain become those of the exponential deviance, by which it is pruned.
-    """
+    """Return the fit of one tree with curves and hazards of all its nodes."""
     times = fit.data.require_times()
     ranks = times.ranks
     curves = node_curves(fit.forest, fit.data.X, ranks, fit.draws)

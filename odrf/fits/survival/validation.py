@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -49,16 +49,6 @@ class NoValidationRowsError(AbsentError):
     """None of the evaluated rows has an event."""
 
 
-class PredictedCurves(Protocol):
-    """Rows whose risks and curves are predicted."""
-
-    def risk(self) -> Floats:
-        """Return the risks (m,)."""
-
-    def survival(self, times: Floats, advance: Callable[[int], object] = ...) -> Floats:
-        """Return the survival (m, G) at ascending times (G,)."""
-
-
 @dataclass(frozen=True)
 class PredictedCause:
     """Rows whose risk of one `cause`, from 0, is predicted."""
@@ -74,6 +64,10 @@ class PredictedCause:
     def survival(self, times: Floats, advance: Callable[[int], object] = lambda n: None) -> Floats:
         """Return the probability (m, G) not to have had an event of the cause by the times."""
         return 1 - incidences(self.rows, times, np.array([self.cause]), advance)[:, 0]
+
+
+PredictedCurves = PredictedRows | PredictedScores | PredictedCause
+"""Rows (m,) whose risks, and curves at ascending times, are predicted."""
 
 
 @dataclass(frozen=True, eq=False)

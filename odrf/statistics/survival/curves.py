@@ -16,10 +16,7 @@ Mask = NDArray[np.bool_]
 
 
 class RunningSums(NamedTuple):
-    """Sums of martingale increments: `final` (n,) of rows that left, `expected` (R + 1,).
-
-    The sum of a row at risk is ``expected[first]`` minus that of the time.
-    """
+    """Sums of martingale increments: `final` (n,) of rows that left, `expected` (R + 1,)."""
 
     final: Floats
     expected: Floats

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,23 +17,6 @@ from odrf.statistics.survival import curves
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-
-class ObservationCurve(Protocol):
-    """A curve that is read just before times, where events are, and at them."""
-
-    @property
-    def values(self) -> Floats:
-        """The values between which it steps."""
-
-    def passed(self, at: Floats) -> Integers:
-        """Return where it is read just before each time, as index of `values`."""
-
-    def passed_with(self, at: Floats) -> Integers:
-        """Return where it is read from each time on, as index of `values`."""
-
-    def influence(self, passed: Integers, parts: Floats) -> Floats:
-        """Return what each row of the curve adds to the error of a sum of logarithms: (n,)."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +101,10 @@ class LateEntryCurve:
         of_survival = self.sets.martingale_sums(beyond * self.sets.per_survivor)
         of_rows = summed[self.left] - summed[self.entered]
         return weights * (of_rows + of_survival - parts.sum() / weights.sum())
+
+
+ObservationCurve = CensoringCurve | LateEntryCurve
+"""Curves that are read just before times, where events are, and at them."""
 
 
 def censoring_curve(
