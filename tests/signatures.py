@@ -11,7 +11,7 @@ from typing import Any
 import odrf
 from odrf import simulate
 
-__all__ = ["CLASSES", "callables"]
+__all__ = ["CLASSES", "PREDICTS", "callables"]
 
 # The packages whose classes users meet, as results of what they call.
 SEEN = ("odrf.results", "odrf.reports", "odrf.evaluation", "odrf.simulate")
@@ -35,6 +35,17 @@ def _classes() -> Iterator[type]:
 
 
 CLASSES = sorted(_classes(), key=lambda found: found.__name__)
+
+
+# The methods `predict` of what functions return, not of base classes.
+PREDICTS = [
+    f"{name}.predict"
+    for name in (
+        *("ODTResults", "ODRFResults", "GRAFResults", "ODBTResults", "AutoResults"),
+        *("StreamedResults", "SurvivalTreeResults", "SurvivalForestResults"),
+        *("SurvivalBoostedResults", "EstimandResults", "CalibratedFit"),
+    )
+]
 
 
 def callables() -> dict[str, Callable[..., Any]]:

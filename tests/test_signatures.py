@@ -16,7 +16,7 @@ import odrf
 from hostile import small_table
 from odrf import InputError, simulate
 from odrf.errors import UnknownArgumentError
-from signatures import CLASSES, callables
+from signatures import CLASSES, PREDICTS, callables
 
 CALLABLES = callables()
 DATA = small_table()
@@ -222,7 +222,7 @@ def test_every_public_function_suggests_names():
                 function(of_no_function=1)
 
 
-@pytest.mark.parametrize("name", [name for name in CALLABLES if name.endswith(".predict")])
+@pytest.mark.parametrize("name", PREDICTS)
 def test_every_predict_suggests_names(name):
     with pytest.raises(UnknownArgumentError, match="did you mean 'newdata'"):
         CALLABLES[name](None, new_data=DATA)

@@ -22,7 +22,7 @@ ROWS_PER_BLOCK = 2**16
 # So many values of a chunk are kept, to say what text it has.
 SOME = 1000
 
-Given = TypeVar("Given")
+Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 
 
@@ -39,14 +39,14 @@ class BlockSource(Protocol):
     def over_blocks(
         self,
         what: str,
-        function: Callable[[Given, pd.DataFrame], Result],
-        given: Given,
+        function: Callable[[Argument, pd.DataFrame], Result],
+        argument: Argument,
         columns: Sequence[str],
     ) -> Iterator[Result]:
-        """Yield ``function(given, block)`` for all blocks, in the order of the rows.
+        """Yield ``function(argument, block)`` for all blocks, in the order of the rows.
 
         The row labels of a block are the numbers of its rows.  `what` says in a few words what is
-        done.  The function, what it is `given` and its results may be sent to other processes.
+        done.  The function, its argument and its results may be sent to other processes.
         """
 
 
@@ -70,11 +70,11 @@ class ChunkBlocks:
     def over_blocks(
         self,
         what: str,
-        function: Callable[[Given, pd.DataFrame], Result],
-        given: Given,
+        function: Callable[[Argument, pd.DataFrame], Result],
+        argument: Argument,
         columns: Sequence[str],
     ) -> Iterator[Result]:
-        """Yield ``function(given, block)`` for all blocks: those of the first pass."""
+        """Yield ``function(argument, block)`` for all blocks: those of the first pass."""
         read = _of_one_kind(self.chunks.named_frames(columns))
         frames = (rows_of_weight(each, self.weights) for each in read)
         known, sums = self._sums.get(tuple(columns)), []
@@ -83,7 +83,7 @@ class ChunkBlocks:
             sums.append(zlib.crc32(hashed.data))
             if known is not None and known[len(sums) - 1 : len(sums)] != sums[-1:]:
                 raise rows_have_changed()
-            yield function(given, block)
+            yield function(argument, block)
         if known is not None and known != sums:
             raise rows_have_changed()
         self._sums[tuple(columns)] = sums

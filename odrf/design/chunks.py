@@ -29,7 +29,7 @@ from odrf.engine.factors import stored
 from odrf.errors import InputError, nearest, warn_user
 from odrf.public.progress import progress_bar
 
-Given = TypeVar("Given")
+Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 
 
@@ -102,10 +102,10 @@ class StreamedRows:
         return self.reader.design
 
     def over_blocks(
-        self, what: str, function: Callable[[Given, pd.DataFrame], Result], given: Given
+        self, what: str, function: Callable[[Argument, pd.DataFrame], Result], argument: Argument
     ) -> Iterator[Result]:
-        """Yield ``function(given, block)`` for all blocks; see `BlockSource`."""
-        return self.source.over_blocks(what, function, given, self.reader.used.columns)
+        """Yield ``function(argument, block)`` for all blocks; see `BlockSource`."""
+        return self.source.over_blocks(what, function, argument, self.reader.used.columns)
 
     def blocks(self) -> Iterator[RowBlock]:
         """Yield the rows as arrays, block by block; they must be those of the pass before."""

@@ -29,7 +29,7 @@ from odrf.design.columns import (
     contents,
     measurement,
 )
-from odrf.design.encoding import FEWEST_OWN, as_dates, require_shared
+from odrf.design.encoding import FEWEST_OWN, learn_durations, learn_moments, require_shared
 from odrf.design.evaluation import Evaluation, alike
 from odrf.design.formula import Atom, Column, Formula
 from odrf.design.variables import rows_known
@@ -210,29 +210,16 @@ def _labels_and_numbers(values: Values) -> tuple[NDArray[np.int64], NDArray | No
     data = values.data
     if isinstance(data, pd.DataFrame):
         return np.zeros(len(data), np.int64), data.to_numpy(dtype=np.float64).T
-    held = NUMBERS if _is_plain(data) else contents(data)
+    held = contents(data)
     labelled = values.nominal or isinstance(data.dtype, pd.CategoricalDtype)
     if not labelled and held in (DATES, PERIODS, DURATIONS):
-        return np.zeros(len(data), np.int64), _ticks(data, held, values.name)[np.newaxis]
+        unit = learn_durations(values) if held == DURATIONS else learn_moments(values)
+        return np.zeros(len(data), np.int64), unit.ticks(values)[np.newaxis]
     if not labelled and held in (NUMBERS, LOGICAL):
         return np.zeros(len(data), np.int64), data.to_numpy(dtype=np.float64)[np.newaxis]
     if not values.nominal:
         measurement(data, values.name)
     return pd.factorize(data)[0].astype(np.int64), None
-
-
-def _ticks(data: pd.Series, held: str, name: str) -> NDArray[np.int64]:
-    """Return dates, periods or durations (m,) as whole numbers of the same order."""
-    if held == DURATIONS:
-        return pd.to_timedelta(data.astype(object)).to_numpy().astype(np.int64)
-    dates = as_dates(data, name)
-    if dates.dt.tz is not None:
-        dates = dates.dt.tz_convert("UTC").dt.tz_localize(None)
-    return dates.to_numpy().astype(np.int64)
-
-
-def _is_plain(data: pd.Series) -> bool:
-    return isinstance(data.dtype, np.dtype) and data.dtype.kind in "biuf"
 
 
 def _combined(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -11,13 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import (
-    infer_dtype,
-    is_bool_dtype,
-    is_complex_dtype,
-    is_numeric_dtype,
-    is_object_dtype,
-)
+from pandas.api import types
 from patsy.categorical import _CategoricalBox
 
 from odrf.design.formula import quoted
@@ -99,14 +93,14 @@ def contents(values: pd.Series) -> str:
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         # Categories of any other kind, such as the intervals of pd.cut, serve as labels.
-        return NUMBERS if is_numeric_dtype(dtype.categories.dtype) else TEXT
-    if is_bool_dtype(dtype):
+        return NUMBERS if types.is_numeric_dtype(dtype.categories.dtype) else TEXT
+    if types.is_bool_dtype(dtype):
         return LOGICAL
-    if is_numeric_dtype(dtype) and not is_complex_dtype(dtype):
+    if types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype):
         return NUMBERS
     if _is_dictionary(dtype):
         return TEXT
-    inferred = infer_dtype(values, skipna=True)
+    inferred = types.infer_dtype(values, skipna=True)
     return _INFERRED[inferred] if inferred in _INFERRED else _in_cells(values)
 
 
@@ -169,7 +163,8 @@ class Schema:
 
     def select(self, data: pd.DataFrame) -> pd.DataFrame:
         """Return these columns of new data; raises `InputError` if one is absent."""
-        _require_frame(data, "new data")
+        if not isinstance(data, pd.DataFrame):
+            raise no_frame("new data", data)
         if data.columns.tolist() == list(self.columns):
             return data
         absent = [name for name in self.columns if name not in data.columns]
@@ -262,8 +257,8 @@ def _at(data: pd.DataFrame, place: list[int]) -> pd.DataFrame:
 
 def _all_numbers(data: pd.DataFrame) -> bool:
     """Return whether all columns are arrays of numbers; False also where that is not sure."""
-    types = types_of_columns(data)
-    return all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in types)
+    dtypes = types_of_columns(data)
+    return all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes)
 
 
 def learn_schema(data: pd.DataFrame, columns: Sequence[str]) -> Schema:
@@ -275,17 +270,18 @@ def learn_schema(data: pd.DataFrame, columns: Sequence[str]) -> Schema:
     dtypes = [dtype_of[name] for name in columns]
     for name, dtype in zip(columns, dtypes, strict=True):
         # Columns of one dtype hold the same, except that object columns may hold anything.
-        if is_object_dtype(dtype) or dtype not in known:
+        if types.is_object_dtype(dtype) or dtype not in known:
             known[dtype] = contents(data[name])
         held.append(known[dtype])
         if dtype not in words:
             words[dtype] = str(dtype)
-    return Schema(tuple(columns), tuple(held), tuple(words[dtype] for dtype in dtypes))
+    return Schema(tuple(columns), tuple(held), tuple([words[dtype] for dtype in dtypes]))
 
 
 def check_frame(data: pd.DataFrame) -> None:
     """Raise `InputError` unless `data` is a frame of two or more rows with named columns."""
-    _require_frame(data, "data")
+    if not isinstance(data, pd.DataFrame):
+        raise no_frame("data", data)
     odd = [name for name in data.columns if not isinstance(name, str)]
     if odd:
         joined = '["_".join(map(str, name)) for name in data.columns]'
@@ -297,11 +293,6 @@ def check_frame(data: pd.DataFrame) -> None:
     _require_unique(data.columns, "data")
     if len(data) < 2:
         raise InputError(f"data has {len(data)} row{'s' * (len(data) != 1)}: at least 2 are needed")
-
-
-def _require_frame(data: object, what: str) -> None:
-    if not isinstance(data, pd.DataFrame):
-        raise no_frame(what, data)
 
 
 def _require_unique(columns: pd.Index, what: str) -> None:
@@ -430,7 +421,9 @@ class Values:
 
 def column_values(frame: pd.DataFrame, name: str) -> Values:
     """Return the values of a column."""
-    return Values(name, _indexable(frame[name]))
+    column = frame[name]
+    plain = isinstance(column.dtype, np.dtype) and column.dtype.itemsize == 8
+    return Values(name, column if plain else _indexable(column))
 
 
 def result_values(result: object, name: str, index: pd.Index) -> Values:

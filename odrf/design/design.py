@@ -67,28 +67,21 @@ class RowsApart:
 class TrainingData:
     """The training rows as arrays.
 
-    `X` (p, n): predictors scaled to [0, 1], one row of the array per column; those with missing
-      cells so that their mean is 0.  With codes for factors of many levels, see
-      `odrf.engine.factors`.
-    `y` (n,): response, or class codes 0 … K - 1.  Of times to an event, martingale residuals
-      without predictors: events less cumulative hazards.
-    `weights` (n,): case weights times class weights, divided by `weight_unit`; 1 without either.
-      All positive.
-    `index`: labels of the n rows.
-    `complete` (N,): true for the rows of the data frame that are used; the others have missing
-      values, or weight 0.
-    `missing_columns`, `empty_cells`: numbers of missing values per column, largest first: of the
-      rows left out, and of the predictors of the rows that are used.
-    `class_weights` (K,): the factors by which the case weights of each class were multiplied.
-    `weight_unit`: a power of two, 1 unless the weights are very large or very small; see
-      `odrf.design.weights.unit_of`.
-    `kept`: columns of the data that cannot be read back from `X`; see `odrf.design.new_rows`.
-    `structure`, `times`: groups, order and strata; times and events, if the response is
-      ``Surv()``.
-    `weightless` (N,): true for the rows of the data frame with weight 0.
-    `apart`: those of them that can be predicted; none after an update.
-    `sampled_from`: how many rows the chunks had of which these are a random sample; 0 if they are
-      all.
+    `X` (p, n): scaled predictors; those with missing cells so that their mean is 0.  With codes for
+    factors of many levels, see `odrf.engine.factors`. `y` (n,): response, or class codes 0 … K - 1.
+    Of times to an event, martingale residuals: events less cumulative hazards. `weights` (n,): case
+    weights times class weights, divided by `weight_unit`, all positive. `index`: labels of the n
+    rows.
+
+    `complete` (N,): the rows of the data frame that are used; the others have missing values, or
+    weight 0. `missing_columns`, `empty_cells`: numbers of missing values per column: of the rows
+    left out, and of the predictors of the others. `class_weights` (K,): factors of the case
+    weights. `weight_unit`: a power of two, see `odrf.design.weights.unit_of`. `kept`: columns that
+    cannot be read back from `X`, see `odrf.design.new_rows`.
+
+    `structure`, `times`: groups, order and strata; times and events, of ``Surv()``. `weightless`
+    (N,): rows of weight 0, of which those `apart` can be predicted. `sampled_from`: how many rows
+    the chunks had of which these are a random sample; 0 if they are all.
     """
 
     X: Matrix
@@ -226,11 +219,10 @@ def rows_apart(
 class Design:
     """The recipe from a data frame to the matrix of predictors; it holds no data.
 
-    `formula`: as the user wrote it.  `missing`: how missing values are treated: one of
-    `odrf.design.missing.MISSING`.  `fills`: the imputation value of each column, if `missing` is
-    "median"; else empty.  `unseen`: how a level that no training row has is treated in new rows: as
-    "missing", or "raise".  `grid` (int, int, int): channels, height and width, if the columns of
-    the data frame are pixels.  `weights`: the column of case weights.
+    `formula`: as the user wrote it.  `missing`, `unseen`: how missing values, and levels that no
+    training row has, are treated.  `fills`: imputation values by column, if `missing` is "median".
+    `grid`: channels, height and width, if columns are pixels.  `weights`: the column of case
+    weights.
     """
 
     formula: str

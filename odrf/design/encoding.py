@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, Protocol, cast
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -35,6 +35,9 @@ MOST_NAMED = 3
 """Factors that a message names."""
 
 
+T = TypeVar("T")
+
+
 class _NewLevels(NamedTuple):
     """Levels of a factor that no training row has, and rows that have them; "" if users set it."""
 
@@ -57,33 +60,27 @@ _once: ContextVar[LevelsSaidOnce | None] = ContextVar(
 
 
 @contextmanager
-def unseen_levels_expected() -> Iterator[None]:
+def _within(variable: ContextVar[T], value: T) -> Iterator[None]:
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
+
+
+def unseen_levels_expected() -> AbstractContextManager[None]:
     """Within this context, say nothing: the training rows are a part of a table, such as a fold."""
-    token = _expected.set(True)
-    try:
-        yield
-    finally:
-        _expected.reset(token)
+    return _within(_expected, True)
 
 
-@contextmanager
-def unseen_levels_refused() -> Iterator[None]:
+def unseen_levels_refused() -> AbstractContextManager[None]:
     """Within this context, raise `InputError` for unseen levels unless they are expected."""
-    token = _refused.set(True)
-    try:
-        yield
-    finally:
-        _refused.reset(token)
+    return _within(_refused, True)
 
 
-@contextmanager
-def levels_set_in(names: Iterable[str]) -> Iterator[None]:
+def levels_set_in(names: Iterable[str]) -> AbstractContextManager[None]:
     """Within this context the user has set these factors; others have been warned of before."""
-    token = _set.set(frozenset(names))
-    try:
-        yield
-    finally:
-        _set.reset(token)
+    return _within(_set, frozenset(names))
 
 
 class LevelsSaidOnce:

@@ -212,10 +212,10 @@ ROUNDING = 1e-12
 def warn_of_other_rows(evaluations: Iterable[Evaluation], frame: pd.DataFrame) -> None:
     """Warn, once for all, of expressions that give a row another value among fewer rows."""
     few = frame.iloc[:: max(1, len(frame) // ROWS)]
-    found = [each.expression.name for each in evaluations if _depends_on_other_rows(each, few)]
-    if found:
+    names = [each.expression.name for each in evaluations if _depends_on_other_rows(each, few)]
+    if names:
         warn_user(
-            f"the formula computes {listed(found)} from all rows together, and predict() does so "
+            f"the formula computes {listed(names)} from all rows together, and predict() does so "
             "from the rows that it is given: a row alone gets another value. Use center(), "
             "scale(), standardize(), bs() or cr(), which remember the training rows, or compute "
             "the column before the fit"
@@ -244,8 +244,8 @@ def _depends_on_other_rows(evaluation: Evaluation, few: pd.DataFrame) -> bool:
     # A value that is the same for every row alone is wrong for one of two that differ.
     different = int(pd.factorize(whole.iloc[:, 0])[0].argmax())
     for part in (slice(len(rows) // 2, None), slice(0, 1), slice(different, different + 1)):
-        found = _values(evaluation, rows.iloc[part])
-        if found is not None and not alike(whole.iloc[part], found):
+        again = _values(evaluation, rows.iloc[part])
+        if again is not None and not alike(whole.iloc[part], again):
             return True
     return False
 

@@ -96,10 +96,9 @@ def rolling_origin(order: NDArray[np.int64], k: int) -> list[FoldRows]:
 
 
 def last_times(order: NDArray[np.int64], share: float) -> NDArray[np.bool_]:
-    """Return which rows (n,) have the last times: the fewest that hold the `share` of the rows.
+    """Return which rows (n,) have the last times, the fewest that hold the `share` of the rows.
 
-    `order` (n,) holds the time of each row, as numbers.  If the last times would be all times, the
-    first one is left out.
+    `order` (n,) are times as numbers; the first one is left out in any case.
     """
     times, counts = np.unique(order, return_counts=True)
     later = np.cumsum(counts[::-1])[::-1]
@@ -119,11 +118,9 @@ WITH_EVENTS = (
 
 
 class RowsToDivide(NamedTuple):
-    """What folds of n rows depend on.
+    """What folds of n rows depend on: `y` (n,) are responses, or codes of `n_classes` classes.
 
-    `y` (n,) are responses or class codes 0 … K - 1; `n_classes` is K, 1 for a number.  Rows of
-    weight 0 are assigned to folds apart from the others.  `events` (n,) marks the rows with an
-    event, if the response is a time to an event.
+    Rows of weight 0 are assigned apart from the others.  `events` (n,) marks rows with an event.
     """
 
     y: NDArray[np.float64]
@@ -169,10 +166,10 @@ def most_folds(rows: RowsToDivide) -> int:
 
 
 def structured_folds(rows: RowsToDivide, k: int, seed: int) -> list[FoldRows]:
-    """Return k folds: in time if the rows have an order, else of whole groups, or at random.
+    """Return k folds, at most `most_folds`: in time, of whole groups, or at random.
 
-    k is at most `most_folds`.  Raises `InputError` if the training rows of a fold all have weight
-    0, have no events or, in time or with whole groups, are of one class only.
+    Raises `InputError` if training rows of a fold have weight 0, no events or, in time or with
+    groups, one class only.
     """
     order, groups = rows.order, rows.groups
     if order is None:
@@ -190,10 +187,7 @@ def structured_folds(rows: RowsToDivide, k: int, seed: int) -> list[FoldRows]:
 
 
 def fold_numbers(rows: RowsToDivide, k: int, seed: int) -> NDArray[np.int64]:
-    """Return the fold 0 … k - 1 of each row (n,): whole groups, else blocks of time, else random.
-
-    Folds of random rows or groups keep the shares of classes and strata.
-    """
+    """Return the fold of each row (n,): whole groups, blocks of time, or by classes and strata."""
     order, groups = rows.order, rows.groups
     if groups is not None:
         return fold_of_groups(groups, strata_cells(rows), k, seed)
@@ -277,11 +271,7 @@ Folds = int | str | ArrayLike | Splitter
 
 @dataclass(frozen=True, eq=False)
 class Division:
-    """How rows are divided into folds.
-
-    `k` is the number of folds, None if a `splitter` decides it, an object with ``split(X, y,
-    groups)`` as in scikit-learn.  `labels` (n,) is the fold 0 … k - 1 of each row, if it was given.
-    """
+    """How rows are divided: into `k` folds, by `labels` (n,), or by a scikit-learn `splitter`."""
 
     k: int | None
     labels: NDArray[np.int64] | None = None
@@ -292,11 +282,7 @@ class Division:
         return self.splitter is None and self.labels is None and rows.order is None
 
     def folds(self, rows: RowsToDivide, seed: int) -> list[FoldRows]:
-        """Return the folds of the rows.
-
-        Raises `InputError` if a fold has no rows to train or to test, or training rows of one class
-        only, or if the splitter fails, or returns what are no folds of these rows.
-        """
+        """Return the folds of the rows, each with rows to train and to test, and of two classes."""
         if self.splitter is not None:
             folds = _split(_seeded(self.splitter, seed), rows)
         elif self.labels is not None:
@@ -328,11 +314,10 @@ def read_division(
 ) -> Division:
     """Return the division into folds that the argument `cv` describes.
 
-    `cv` is a number of folds; a column of `data`, or a label for each row; or an object with
-    ``split(X, y, groups)``.  `data` is the user's table of N rows; `used` (N,) marks the n rows
-    among them, whose labels are `index`; labels of folds may be given for all N.  Raises
-    `InputError`, which ends with `otherwise`, if `cv` is none of these, there cannot be so many
-    folds, or a row has no label.
+    It is a number of folds; a column of `data`, the user's table of N rows, or a label for each; or
+    has ``split(X, y, groups)``.  `used` (N,) marks the rows, whose labels are `index`.  Raises
+    `InputError`, which ends with `otherwise`, if it is none of these, or there cannot be so many
+    folds.
     """
     if hasattr(cv, "split") and not isinstance(cv, str):
         if isinstance(cv, type):
@@ -387,10 +372,7 @@ def _counted(rows: RowsToDivide) -> str:
 
 
 def _of_rows(cv: Any, index: pd.Index, used: NDArray[np.bool_] | None) -> pd.Series:
-    """Return the labels of the n rows, whether they were given for these or for all N.
-
-    Those of a Series belong to rows by its index.
-    """
+    """Return the labels of the n rows, given for these or for all N, of a Series by its index."""
     if isinstance(cv, pd.Series):
         labels = cv.index
         if used is not None and len(cv) == len(used):
@@ -465,10 +447,10 @@ def _mask(rows: Any, n: int) -> NDArray[np.bool_]:
 
 
 def held_out_share(rows: RowsToDivide, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Return which of the rows (n,) of positive weight are held out, about a `share` of them.
+    """Return which rows (n,) of positive weight are held out, about a `share` of them.
 
-    If the rows have an order, these are the last ones.  Otherwise rows, or whole groups, are drawn
-    at random, about the same share of each class, of events, and of each stratum.
+    Of rows in order, these are the last ones; else rows, or whole groups, are drawn at random, the
+    same share of each class, of events, and of each stratum.
     """
     n, order, groups = len(rows.y), rows.order, rows.groups
     weighted = np.ones(n, dtype=bool) if rows.weights is None else rows.weights > 0

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from keyword import iskeyword
 
 import patsy.builtins
@@ -42,12 +43,10 @@ _QUOTED = re.compile(r"""\bQ\(('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")\)""")
 
 @dataclass(frozen=True)
 class Spelling:
-    """A formula in the user's spelling and in patsy's.
+    """A formula as the user wrote it, on one line, and as `code` for patsy.
 
-    `text` is what the user wrote, on one line.  `code` is the same for patsy: ``^`` as ``**``, a
-    stand-alone ``.`` as `DOT`, names in backticks, and names that patsy and Python would not read
-    as such, as ``Q('…')``.  `begins` and `ends`: for each character of `code`, where the part of
-    `text` begins and ends that it stands for.
+    Here ``^`` is ``**``, a stand-alone ``.`` `DOT`, and names in backticks, or that Python would
+    not read as such, are ``Q('…')``.  `begins` and `ends`: of each character of `code`, in `text`.
     """
 
     text: str
@@ -74,10 +73,9 @@ def _in_our_words(message: str) -> str:
 
 
 def respell(formula: str, columns: Container[str]) -> Spelling:
-    """Return a formula in the spelling of patsy.
+    """Return a formula in the spelling of patsy; raise if a backtick is not closed.
 
-    Names of `columns` that are not valid in Python, such as R's ``Sepal.Length`` or the keyword
-    ``class``, are quoted.  Raises `InputError` if a backtick is not closed.
+    Names of `columns` that are not valid in Python, such as R's ``Sepal.Length``, are quoted.
     """
     text = formula.replace("\n", " ").strip()
     code: list[str] = []
@@ -176,10 +174,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Expression:
-    """Python code over columns of the data.
-
-    Two expressions are the same if their `code`, in patsy's normal spacing, is.
-    """
+    """Python code over columns; `code`, in patsy's normal spacing, tells it from others."""
 
     code: str
     columns: tuple[str, ...] = field(compare=False)
@@ -198,11 +193,7 @@ _LOCAL = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def read_atom(code: str, columns: Collection[str], env: EvalEnvironment) -> Atom:
-    """Read one atom of a formula: Python code in patsy's normal spacing.
-
-    Names that are no `columns` are looked up in the user's environment `env`.  Raises `PatsyError`
-    if the code is not Python, a name is unknown, or no column is used.
-    """
+    """Read one atom of a formula, Python code with names of columns or of the user's `env`."""
     if code.startswith(f"{PACKAGE}Surv("):
         code = code.removeprefix(PACKAGE)
     try:
@@ -308,23 +299,24 @@ class Formula:
     response: Atom
     terms: tuple[tuple[Atom, ...], ...]
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """The columns of the data that the predictors need."""
-        names = (name for term in self.terms for atom in term for name in atom.columns)
-        return tuple(dict.fromkeys(names))
+        names: dict[str, None] = {}
+        for term in self.terms:
+            for atom in term:
+                names.update(dict.fromkeys(atom.columns))
+        return tuple(names)
 
 
 def read_formula(
     formula: str, columns: list[str], env: EvalEnvironment, aside: Iterable[str] = ()
 ) -> Formula:
-    """Read a formula, such as ``"log(y) ~ . - a + b:c"``.
+    """Read a formula, such as ``"log(y) ~ . - a + b:c"``, with functions of the environment `env`.
 
-    ``.`` stands for all `columns` except those of the response and those in `aside`, such as that
-    of the weights.  Intercepts (``0``, ``1``, ``-1``) are accepted and ignored: trees have none.
-    Functions are looked up in the user's environment `env`.  Raises `InputError` if the formula
-    does not parse, names something unknown, has no response or more than one, has no predictors, or
-    has the response among them.
+    ``.`` stands for all `columns` except those of the response and those in `aside`.  Intercepts
+    are accepted and ignored: trees have none.  Raises `InputError` if it does not parse, names
+    something unknown, has not one response, no predictors, or the response among them.
     """
     if not isinstance(formula, str) or not formula.strip():
         raise InputError(f'formula must be a text such as "y ~ .", not {formula!r}')
@@ -338,7 +330,7 @@ def read_formula(
         response = reader.response(tree)
         outside = {*response.columns, *aside}
         reader.others = [name for name in names if name not in outside]
-        terms = tuple(term.factors for term in reader.eval(tree.args[1]).terms)
+        terms = tuple([term.factors for term in reader.eval(tree.args[1]).terms])
     except PatsyError as error:
         raise spelling.explain(error) from None
     except (AssertionError, SyntaxError):
@@ -350,7 +342,17 @@ def read_formula(
             "read: make columns of them in the data, and name these"
         ) from None
     result = Formula(response, terms)
-    _check_sides(result)
+    if not terms:
+        raise InputError(
+            "the formula has no predictors: name at least one column on the right of ~, "
+            'or use "." for all other columns'
+        )
+    both = [name for name in response.columns if name in result.columns]
+    if both:
+        raise InputError(
+            f"the response's column {both[0]!r} is also a predictor: take it out of the right "
+            "side of the formula"
+        )
     if ROW_NAMES in result.columns and ROW_NAMES not in formula:
         warn_user(
             f"{ROW_NAMES!r} is a predictor, by '.': pandas calls so a first column without a name, "
@@ -358,20 +360,6 @@ def read_formula(
             f"table with index_col=0, or leave it out with - `{ROW_NAMES}`"
         )
     return result
-
-
-def _check_sides(formula: Formula) -> None:
-    if not formula.terms:
-        raise InputError(
-            "the formula has no predictors: name at least one column on the right of ~, "
-            'or use "." for all other columns'
-        )
-    both = [name for name in formula.response.columns if name in formula.columns]
-    if both:
-        raise InputError(
-            f"the response's column {both[0]!r} is also a predictor: take it out of the right "
-            "side of the formula"
-        )
 
 
 class _Reader(Evaluator):  # type: ignore[misc]
@@ -406,7 +394,7 @@ class _Reader(Evaluator):  # type: ignore[misc]
         if tree.token.extra == DOT:
             if self.others is None:
                 raise PatsyError("'.' cannot be the response: name a column", tree)
-            return _terms(Term([Column(name)]) for name in self.others)
+            return _terms([Term([Column(name)]) for name in self.others])
         try:
             return _terms([Term([read_atom(tree.token.extra, self.columns, self.env)])])
         except PatsyError as error:

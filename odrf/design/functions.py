@@ -23,11 +23,7 @@ from odrf.public import public
 
 
 class HeldBSpline(BS):  # type: ignore[misc]
-    """patsy's ``bs``, held constant beyond the boundary knots.
-
-    patsy raises an error for values outside the training range, which new data nearly always has;
-    a tree predicts a constant there anyway.
-    """
+    """patsy's ``bs``, held constant beyond the boundary knots, where patsy raises an error."""
 
     def transform(self, x: ArrayLike, *args: Any, **options: Any) -> NDArray[np.float64]:
         """Return the basis (n, df) at `x` (n,)."""
@@ -36,10 +32,7 @@ class HeldBSpline(BS):  # type: ignore[misc]
 
 
 class OrthogonalPolynomial:
-    """R's ``poly(x, degree)``: polynomials orthonormal over the training rows.
-
-    They are stored as a three-term recurrence, which is as stable for new data as for training.
-    """
+    """R's ``poly(x, degree)``, orthonormal over the training rows, as a three-term recurrence."""
 
     def __init__(self) -> None:
         self._rows: list[NDArray[np.float64]] = []
@@ -107,10 +100,10 @@ class Censored:
 
     def columns(self) -> pd.DataFrame:
         """Return a frame (n, 2 or 3) with the columns "time", "event" and, if given, "start"."""
-        given = {TIME: self.time, EVENT: self.event}
+        columns = {TIME: self.time, EVENT: self.event}
         if self.start is not None:
-            given[START] = self.start
-        return pd.DataFrame({name: _plain(values) for name, values in given.items()})
+            columns[START] = self.start
+        return pd.DataFrame({name: _plain(values) for name, values in columns.items()})
 
 
 @public
@@ -213,9 +206,9 @@ ELSEWHERE: dict[str, str] = {
 def users_names(names: set[str], env: EvalEnvironment) -> dict[str, Any]:
     """Return the values of those `names` that are defined in the user's environment.
 
-    The user's functions come before `FUNCTIONS`, with three exceptions: functions of ``math``,
-    which do not accept columns, patsy's ``bs``, which does not accept new data outside its knots,
-    and ``Surv``, a name that other packages have, too.
+    They come before `FUNCTIONS`, except for functions of ``math``, which do not accept columns,
+    patsy's ``bs``, which does not accept data outside its knots, and ``Surv``, a name in other
+    packages.
     """
     defined = {name: env.namespace[name] for name in names if name in env.namespace}
     return {

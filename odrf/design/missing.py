@@ -24,11 +24,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True, eq=False)
 class Missing:
-    """Missing values of a data frame.
-
-    `complete` (n,) is True for the rows that have none; `counts` are the missing values per column,
-    most first, without columns that have none.
-    """
+    """Missing values: the `complete` rows (n,), and `counts` above 0 by column, most first."""
 
     complete: NDArray[np.bool_]
     counts: dict[str, int]
@@ -85,8 +81,9 @@ def find_missing(frame: pd.DataFrame, columns: Sequence[str]) -> Missing:
 def _is_full(block: pd.DataFrame) -> bool:
     """Return whether a block of numbers has no missing value; False also where that is not sure."""
     # a factor of whole numbers may lose its missing cells among whole numbers
-    if not all(isinstance(dtype, np.dtype) for dtype in block.dtypes.array):
-        return False
+    for dtype in block.dtypes.array:
+        if not isinstance(dtype, np.dtype):
+            return False
     values = block.to_numpy()
     if values.dtype.kind != "f":
         return values.dtype.kind in "biu"
@@ -96,11 +93,9 @@ def _is_full(block: pd.DataFrame) -> bool:
 
 
 def learn_fills(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, Any]:
-    """Return by column the median of its values, or the most frequent one if they are no numbers.
+    """Return by column the median, or the most frequent value, of which the first, of no numbers.
 
-    Of several most frequent values, the first in their order is taken.  All columns have such a
-    value: new rows may have missing cells in columns that have none in training.  Raises
-    `InputError` if a column is missing in every row, or has values that cannot be compared.
+    All columns have one: new rows may have missing cells in columns that have none in training.
     """
     fills = {}
     for name in columns:
@@ -159,10 +154,7 @@ def _is_number(column: pd.Series) -> bool:
 
 
 def _widened(column: pd.Series, fill: Any) -> pd.Series:
-    """Return a column of whole numbers, decimals or categories in a type that can hold its fill.
-
-    Numbers become floats; categories get one more.
-    """
+    """Return a column in a type that can hold its fill: floats, or one more category."""
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return column if fill in dtype.categories else column.cat.add_categories([fill])
@@ -196,10 +188,7 @@ LARGEST = 1e300
 def require_finite(
     columns: NDArray[np.float64], names: Sequence[str], index: pd.Index, what: str
 ) -> None:
-    """Raise `InputError` for the first of `columns` (k, n) with an infinite value or NaN.
-
-    The other parameters are those of `require_no_infinite`.
-    """
+    """Raise `InputError` for the first of `columns` (k, n) with an infinite value or NaN."""
     if np.isnan(columns).any():
         columns = np.where(np.isnan(columns), np.inf, columns)
     require_no_infinite(columns, names, index, what)
@@ -208,11 +197,7 @@ def require_finite(
 def require_no_infinite(
     columns: NDArray[np.float64], names: Sequence[str], index: pd.Index, what: str
 ) -> None:
-    """Raise `InputError` for the first of `columns` (k, n) with an infinite value.
-
-    `columns` is NaN where cells are missing.  `what` they are, "predictor" or "response", is for
-    the message.
-    """
+    """Raise `InputError` for the first of columns (k, n), each a `what`, with infinite values."""
     # Minimum and maximum need no temporary array as large as the data.
     low = np.fmin.reduce(columns, axis=1, initial=np.inf)
     high = np.fmax.reduce(columns, axis=1, initial=-np.inf)

@@ -43,11 +43,9 @@ NUMBERS = (float, int, np.floating, np.integer, np.bool_)
 class RowPlan:
     """The steps of a `Design` whose predictors are columns of the data, for one row.
 
-    `design`: used for rows that need a data frame.  `labels` (P,): for each predictor, the code of
-    each of its labels; None for numbers.  `source` (r,): the predictor that each row of the matrix
-    is computed from.  `level` (r,): the code of the label that an indicator stands for; -1 for a
-    row of numbers or of codes.  `low`, `range` (r,): the scaling of each row; the range is 0 for
-    missing indicators, which are 0 where no value is missing.
+    `labels` (P,): by predictor, the code of each label; None for numbers.  `source` (r,): the
+    predictor of each row of the matrix.  `level` (r,): the code of the label that an indicator
+    stands for, else -1.  `low`, `range` (r,): the scaling; the range of missing indicators is 0.
     """
 
     design: Design
@@ -60,9 +58,8 @@ class RowPlan:
     def scaled(self, row: RawRow) -> NDArray[np.float32] | None:
         """Return the scaled predictors (r,) of a row, or None if it cannot be predicted.
 
-        They are the numbers that a `odrf.engine.factors.Matrix` of the row stores; NaN where a cell
-        is missing, and no training row has a missing cell of the predictor.  Raises `InputError` as
-        `Design.matrix` does, or if the row does not have one value for each predictor.
+        They are what a `odrf.engine.factors.Matrix` of the row stores.  Raises `InputError` as
+        `Design.matrix`, or if the row does not have one value for each predictor.
         """
         values = self._in_order(row)
         raw = None if values is None else self._numbers(values)
@@ -150,10 +147,7 @@ class _Source(NamedTuple):
 
 
 def plan_row(design: Design) -> RowPlan:
-    """Return the plan of a design.
-
-    Raises `InputError` if a predictor is an expression or a product, not a column of the data.
-    """
+    """Return the plan of a design, whose predictors must be columns of the data."""
     labels: list[Labels | None] = []
     numbers: list[_Source] = []
     codes: list[_Source] = []
@@ -197,18 +191,14 @@ def plan_row(design: Design) -> RowPlan:
 def rows_of_weight_added(
     design: Design, newdata: pd.DataFrame, weights: str | ArrayLike | None
 ) -> tuple[pd.DataFrame, str | ArrayLike | None]:
-    """Return new rows without those of weight 0, and the argument `weights` for them.
-
-    Raises `InputError` if `newdata` is no data frame, or lacks a column, or the weights are not
-    numbers.
-    """
+    """Return new rows without those of weight 0, and the argument `weights` for them."""
     design.schema.select(newdata)
-    given = design.weights if weights is None else weights
-    of_rows = raw_weights(given, newdata)
+    source = design.weights if weights is None else weights
+    of_rows = raw_weights(source, newdata)
     counted = of_rows != 0
     if counted.all():
         return newdata, weights
-    return newdata[counted], given if isinstance(given, str) else of_rows[counted]
+    return newdata[counted], source if isinstance(source, str) else of_rows[counted]
 
 
 def with_more_rows(
@@ -219,8 +209,7 @@ def with_more_rows(
 ) -> TrainingData:
     """Return the training rows followed by those of `newdata`, encoded by the same design.
 
-    `newdata` has responses; its case `weights` are by default the column used for the training
-    rows.  Raises `InputError` if the new rows cannot be used, or none of them is complete.
+    Case `weights` are by default of the column used for the training rows.
     """
     design.schema.select(newdata)  # raises unless newdata is a frame with all columns
     case_weights, by = _new_weights(design, data, newdata, weights)
@@ -308,28 +297,19 @@ MOMENTS = (datetime.date, datetime.timedelta, pd.Period)
 
 
 def variables(design: Design) -> tuple[str, ...]:
-    """Return the columns of the data that the predictors are computed from.
-
-    Of ``y ~ log(x) + x:z`` these are x and z.
-    """
+    """Return the columns that predictors are computed from: of ``y ~ log(x) + x:z`` x and z."""
     return design.schema.columns
 
 
 def with_levels(design: Design, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return columns of the data with numbers that the formula takes as levels as categories.
-
-    Of ``y ~ C(k) + x`` this is k: between its values there is nothing to predict.
-    """
+    """Return columns of the data, with those taken as levels, as in ``C(k)``, as categories."""
     levels = {atom.column_of_levels for atom in design.recipe.variables}
     named = [name for name in frame.columns if name in levels and is_numeric_dtype(frame[name])]
     return frame.astype(dict.fromkeys(named, "category"))
 
 
 def touched(design: Design, *names: str) -> list[int]:
-    """Return the numbers of the predictors that are computed from any of these variables.
-
-    Raises `InputError` if no predictor is computed from one of these names.
-    """
+    """Return the numbers of the predictors that are computed from any of these variables."""
     for name in names:
         if name not in design.schema.columns:
             raise InputError(
@@ -348,12 +328,11 @@ def with_values(
 ) -> Matrix:
     """Return the matrix (p, n) of rows in which some variables have other values.
 
-    `frame` holds the variables of the n rows and X (p, n) is their matrix; predictors that do not
-    use the variables keep their bits.  `values` gives one value or (n,) values for each variable,
-    as they would be in the data frame; dates, durations and periods may be text.  Raises
-    `InputError` if a variable is unknown, or a value is none that `Design.matrix` accepts, or no
-    date.  Warns if a variable is set to a level that no training row has, but not of the rows' own
-    levels; `LevelsSaidOnce` gives one warning for several calls.
+    `frame` holds the variables of the n rows and X (p, n) is their matrix; other predictors keep
+    their bits.  `values` are one or (n,) for each variable, as in the data frame; dates may be
+    text.  Raises `InputError` if a variable is unknown, or a value none that `Design.matrix`
+    accepts.  Warns of levels set that no training row has; `LevelsSaidOnce` gives one warning for
+    several calls.
     """
     which = touched(design, *values)
     part = design.keeping(which)
@@ -435,8 +414,6 @@ def training_frame(design: Design, data: TrainingData) -> pd.DataFrame:
     """Return the columns ``design.schema.columns`` of the n training rows.
 
     Numbers are right to about seven digits of their range; whole numbers and labels are exact.
-    Raises `InputError` if the fit was saved without its rows, or by a version that did not keep a
-    column that cannot be read back.
     """
     kept = pd.DataFrame(index=data.index) if data.kept is None else data.kept
     readable = {name: j for name, j in readable_columns(design.recipe).items() if name not in kept}
@@ -516,8 +493,8 @@ def _unscaled(design: Design, data: TrainingData, column: int) -> NDArray[np.flo
 def unscaled(scaled: NDArray[np.float32], low: float, span: float) -> NDArray[np.float64]:
     """Return cells (n,) of a column of the matrix in the unit of the data.
 
-    Each value is the number of the fewest decimals that is scaled to the same 32 bits.  So 0.1 is
-    read back as 0.1.
+    Each is the number of the fewest decimals that is scaled to the same 32 bits: 0.1 is read as
+    0.1.
     """
     values = np.asarray(low + span * scaled.astype(np.float64))
     if span == 0:

@@ -35,10 +35,7 @@ class BlockRange(NamedTuple):
 
 
 def block_ranges(lengths: Sequence[int], size: int) -> list[BlockRange]:
-    """Return the ranges of blocks, in the order of the rows, of partitions of these lengths.
-
-    Every block has `size` rows, but for the last one.
-    """
+    """Return the ranges of blocks of `size` rows, in order, of partitions of these lengths."""
     bounds = np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))]).tolist()
     starts = [-(-begin // size) * size for begin in bounds[:-1]]
     owners = [i for i, start in enumerate(starts) if start < bounds[i + 1]]
@@ -53,16 +50,12 @@ def block_ranges(lengths: Sequence[int], size: int) -> list[BlockRange]:
     return ranges
 
 
-Given = TypeVar("Given")
+Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 
 
 class BlockRangeTasks(NamedTuple):
-    """Tasks of a graph of Dask, one for each of some ranges of blocks.
-
-    The `graph` has these tasks, and those that read the partitions; `keys` are in the order of the
-    ranges.
-    """
+    """Tasks of a graph of Dask for ranges of blocks, and those that read partitions."""
 
     graph: dict[Any, Any]
     keys: list[Any]
@@ -78,11 +71,10 @@ class _Work(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PartitionBlocks:
-    """The blocks of a data frame of Dask.  Its partitions stay on the workers.
+    """The blocks of a data frame of Dask, whose partitions stay on the workers.
 
-    What moves between workers is less than a block from each partition to the worker of the one
-    before.  A frame that is not persisted is read anew in each pass.  Rows of weight 0 in the
-    column `weights` are not read.
+    What moves is less than a block from each partition to the worker of the one before.  A frame
+    that is not persisted is read anew in each pass.  Rows of weight 0 are left out.
     """
 
     chunks: Chunks
@@ -102,25 +94,25 @@ class PartitionBlocks:
     def over_blocks(
         self,
         what: str,
-        function: Callable[[Given, pd.DataFrame], Result],
-        given: Given,
+        function: Callable[[Argument, pd.DataFrame], Result],
+        argument: Argument,
         columns: Sequence[str],
     ) -> Iterator[Result]:
-        """Yield ``function(given, block)`` for all blocks; see `BlockSource`."""
-        for results in self.over_ranges(what, partial(_each, function), given, columns):
+        """Yield ``function(argument, block)`` for all blocks; see `BlockSource`."""
+        for results in self.over_ranges(what, partial(_each, function), argument, columns):
             yield from results
 
     def over_ranges(
         self,
         what: str,
-        function: Callable[[Given, Iterator[pd.DataFrame]], Result],
-        given: Given,
+        function: Callable[[Argument, Iterator[pd.DataFrame]], Result],
+        argument: Argument,
         columns: Sequence[str],
     ) -> Iterator[Result]:
-        """Yield ``function(given, blocks)`` for all ranges of blocks, in the order of the rows."""
+        """Yield ``function(argument, blocks)`` for all ranges of blocks in their order."""
 
         def submit(numbers: Sequence[int]) -> Sequence[Any]:
-            tasks = self.tasks(what, function, scattered(self.client, given), columns, numbers)
+            tasks = self.tasks(what, function, scattered(self.client, argument), columns, numbers)
             return computed_by_workers(self.client, tasks.graph, tasks.keys)
 
         n = len(self.ranges(columns))
@@ -146,15 +138,11 @@ class PartitionBlocks:
         self,
         what: str,
         function: Callable[[Any, Iterator[pd.DataFrame]], Any],
-        given: Any,
+        argument: Any,
         columns: Sequence[str],
         numbers: Sequence[int],
     ) -> BlockRangeTasks:
-        """Return the tasks ``function(given, blocks)`` of the ranges of blocks of these numbers.
-
-        `given` is a future, as `odrf.engine.growth.backends.sent` returns it, and `what` the
-        name of the tasks on the dashboard.
-        """
+        """Return tasks ``function(argument, blocks)`` of these ranges; `argument` is a future."""
         reading = self._partitions(columns)
         graph, parts = reading.graph, reading.keys
         work = _Work(function, tuple(columns), blocks.ROWS_PER_BLOCK)
@@ -164,7 +152,7 @@ class PartitionBlocks:
             for i, n_rows in blocks_here.heads:
                 graph[head, i] = (_head, parts[i], n_rows)
             graph[name, number] = (
-                _walked, _Held(work), _Held(blocks_here), given,
+                _walked, _Held(work), _Held(blocks_here), argument,
                 parts[blocks_here.partition], *[(head, i) for i, _ in blocks_here.heads],
             )  # fmt: skip
             keys.append((name, number))
@@ -190,9 +178,9 @@ class _Held:
 
 
 def _each(
-    function: Callable[[Any, pd.DataFrame], Any], given: Any, found: Iterable[pd.DataFrame]
+    function: Callable[[Any, pd.DataFrame], Any], argument: Any, blocks: Iterable[pd.DataFrame]
 ) -> list[Any]:
-    return [function(given, block) for block in found]
+    return [function(argument, block) for block in blocks]
 
 
 def _head(partition: Any, n_rows: int) -> Any:
@@ -200,7 +188,7 @@ def _head(partition: Any, n_rows: int) -> Any:
     return partition.iloc[:n_rows]
 
 
-def _walked(work: _Held, held: _Held, given: Any, partition: Any, *heads: Any) -> Any:
+def _walked(work: _Held, held: _Held, argument: Any, partition: Any, *heads: Any) -> Any:
     """Do the work of a range on the worker that has its partition."""
     function, columns, size = work.value
     blocks_here: BlockRange = held.value
@@ -214,4 +202,4 @@ def _walked(work: _Held, held: _Held, given: Any, partition: Any, *heads: Any) -
         checked_frame(each, columns, f"chunk {blocks_here.partition + i + 1} of data")
         for i, each in enumerate(frames)
     ]
-    return function(given, in_blocks_of_rows(frames, size, blocks_here.begin))
+    return function(argument, in_blocks_of_rows(frames, size, blocks_here.begin))

@@ -37,17 +37,12 @@ NAME, MOST_PRODUCTS = 60, 2**62
 class Predictors:
     """The right side of a formula, as learned from the training rows.
 
-    `variables`: each atom of the formula, once.
-    `terms` (P,): for each predictor, the numbers of the `variables` whose product it is.
-    `names`, `columns` (P,): names of predictors, such as "age", "log(bmi)", "a:b"; of columns,
-      such as "sex[male]".
-    `first` (P + 1,): predictor j has the columns ``first[j]:first[j + 1]``.
-    `types` (P,): `PLAIN`, `INDICATORS` or `BASIS`.
-    `holes` (P,): whether cells of training rows are missing.  The last of the predictor's columns
-      is then the missing indicator: 1 in these rows, and 0 elsewhere.
-    `kept` (k,): for products of several factors and numbers: which of all the products of their
-      columns are columns, ascending.  Combinations of levels that no training row has would be
-      columns of zeros.
+    `variables`: each atom of the formula, once.  `terms` (P,): the numbers of the variables whose
+    product each predictor is.  `names`, `columns`: such as "age", "a:b"; of columns, "sex[male]".
+    `first` (P + 1,): predictor j has the columns ``first[j]:first[j + 1]``.  `types` (P,): `PLAIN`,
+    `INDICATORS` or `BASIS`.  `holes` (P,): whether cells of training rows are missing; the last
+    column is then the missing indicator.  `kept`: for products of several factors and numbers,
+    which of all products of their columns are columns, ascending: others would be zeros.
     """
 
     variables: tuple[Variable, ...]
@@ -93,10 +88,10 @@ class Predictors:
             if v in kept:
                 return kept[v]
             variable = self.variables[v]
-            found = variable.codes(frame) if variable.is_factor else variable.encode(frame)
+            values = variable.codes(frame) if variable.is_factor else variable.encode(frame)
             if v in in_products:
-                kept[v] = found
-            return found
+                kept[v] = values
+            return values
 
         for j, term in enumerate(self.terms):
             if j in numbers:
@@ -132,9 +127,9 @@ class Predictors:
 
     def _codes_in(self, j: int, codes: Mapping[int, NDArray[np.int64]]) -> NDArray[np.int64]:
         """Return the codes (n,) of factor j: its last level for missing cells, if it has any."""
-        found = self._combined(self.terms[j], codes)
+        combined = self._combined(self.terms[j], codes)
         last = self.first[j + 1] - self.first[j] - 1
-        return np.where(found < 0, last, found) if self.holes[j] else found
+        return np.where(combined < 0, last, combined) if self.holes[j] else combined
 
     def keeping(self, which: Sequence[int]) -> Predictors:
         """Return the recipe of the predictors numbered `which` only, in this order."""

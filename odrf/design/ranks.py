@@ -235,7 +235,8 @@ def _suspected(frame: pd.DataFrame, numbers: Sequence[str]) -> Iterator[str]:
 
 def _tied(cells: NDArray, rows: NDArray[np.int64] | None) -> NDArray[np.bool_]:
     """Return in which of the columns (n, k) of numbers different values may become equal."""
-    low, high = (end.reduce(cells, axis=0)[:, np.newaxis] for end in (np.fmin, np.fmax))
+    low = np.fmin.reduce(cells, axis=0)[:, np.newaxis]
+    high = np.fmax.reduce(cells, axis=0)[:, np.newaxis]
     beyond = np.zeros(cells.shape[1], dtype=np.bool_)
     if cells.dtype.kind in "iu":
         largest = np.maximum(np.abs(low.astype(np.float64)), np.abs(high.astype(np.float64)))

@@ -45,22 +45,16 @@ SURVIVAL = "survival"
 
 @dataclass(frozen=True, eq=False)
 class Response:
-    """What is predicted.
+    """What is predicted, with its `name` as in the formula, and its kind.
 
-    `name`: as in the formula: "y", "log(y)".
-    `kind`: "regression", "classification" or "survival".
-    `classes` (K,): the class labels: in the order of the categories if the response is
-      categorical, else sorted.
-    `columns`: the columns of the data that it is computed from.
-    `evaluation`: how it is computed from them; None for a column taken as it is.
-    `ordered`: whether the response is an ordered categorical; ``C()`` makes it unordered.
-    `levels` (L,): the classes and declared categories without rows.  None: the classes.
-    `causes`: the causes of the events of a survival response; else empty.
-    `of_events`: whether the numbers are probabilities of events, such as survival at a time.
-    `censored`: what censored rows are called if the events are a categorical; else empty.
-    `imitated`: whether it is what another fit predicts.
-    `less`: what is subtracted from it, in words; else empty.
-    `unit`: the unit of times that were durations; else empty.
+    `classes` (K,): the labels in the order of the categories, else sorted; `levels` (L,): these and
+    categories without rows, None if there are none.  `columns`, `evaluation`: what it is computed
+    from, and how; None for a column as it is.  `ordered`: an ordered categorical.
+
+    `causes`: those of the events of a survival response, else empty.  `of_events`: whether numbers
+    are probabilities of events.  `censored`: what censored rows are called if the events are a
+    categorical.  `imitated`: whether it is what another fit predicts.  `less`: what is subtracted,
+    in words.  `unit`: of times that were durations.
     """
 
     name: str
@@ -139,15 +133,15 @@ class Response:
 
     def known_numbers(self, data: pd.DataFrame) -> NDArray[np.float64]:
         """Return what `numbers` does of rows (n,); NaN for unknown classes, and without numbers."""
-        found = np.full(len(data), np.nan)
+        numbers = np.full(len(data), np.nan)
         if self.classes is not None:
             codes = self.classes.get_indexer(pd.Index(cast(pd.Series, self._values(data).data)))
-            found[codes >= 0] = codes[codes >= 0]
-            return found
+            numbers[codes >= 0] = codes[codes >= 0]
+            return numbers
         try:
             return self.numbers(data)
         except InputError:
-            return found
+            return numbers
 
     def times(self, data: pd.DataFrame) -> SurvivalTimes:
         """Return times and events of new rows (n,), of a survival response."""
@@ -335,10 +329,8 @@ def class_factors(
     """Return the factors (K,) by which the case weights of each class are multiplied.
 
     ``"balanced"`` gives all classes the same total weight and keeps the sum over all rows; classes
-    with hardly any weight, less than 1e-60 of it, keep theirs.  Classes that a mapping does not
-    name have factor 1.  `y` and `weights` (n,) are class codes and case weights.  Raises
-    `InputError` if `class_weights` is of another type or names an unknown class, a factor is not a
-    positive number, or the response is numeric.
+    with hardly any weight, less than 1e-60 of it, keep theirs, and those that a mapping does not
+    name. `y` and `weights` (n,) are class codes and case weights.
     """
     if response.causes:
         raise InputError(

@@ -153,8 +153,8 @@ class Unscaled(NamedTuple):
         return EncodedColumns(out, layout) if layout.level.any() else out
 
     def _blank(self, layout: Layout) -> NDArray[np.float32]:
-        many = sum(width > FEW_LEVELS for width in self.widths.values())
-        shape = layout.n_numbers + many, self.n
+        many = [width for width in self.widths.values() if width > FEW_LEVELS]
+        shape = layout.n_numbers + len(many), self.n
         require_memory(
             NUMBER * shape[0] * shape[1],
             f"a table of {shape[1]} rows and {shape[0]} columns",

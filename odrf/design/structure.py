@@ -12,13 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from pandas.api.types import (
-    is_bool_dtype,
-    is_complex_dtype,
-    is_datetime64_any_dtype,
-    is_numeric_dtype,
-    is_timedelta64_dtype,
-)
+from pandas.api import types
 
 from odrf.design.weights import row_labels
 from odrf.engine.resamples import RowCodes
@@ -107,8 +101,8 @@ def read_structure(
     values are missing or too few, `order` has none, or both `groups` and `order` are given.
     """
     arguments = {"groups": groups, "order": order, "strata": strata}
-    given = {name: value for name, value in arguments.items() if value is not None}
-    if not given:
+    named = {name: value for name, value in arguments.items() if value is not None}
+    if not named:
         return None
     if groups is not None and order is not None:
         raise InputError(
@@ -118,7 +112,7 @@ def read_structure(
     rows = np.ones(len(data), dtype=np.bool_) if rows is None else rows
     codes: dict[str, Any] = {}
     labels: dict[str, pd.Index] = {}
-    for name, value in given.items():
+    for name, value in named.items():
         values = row_labels(name, value, data)[rows]
         _require_full(name, values)
         if name == "order":
@@ -126,7 +120,7 @@ def read_structure(
         row_codes, levels = pd.factorize(values, sort=name == "order")
         codes[name], labels[name] = row_codes.astype(np.int64), _plain(pd.Index(levels))
         _require_several(name, labels[name])
-    columns = {name: value for name, value in given.items() if isinstance(value, str)}
+    columns = {name: value for name, value in named.items() if isinstance(value, str)}
     return RowStructure(**codes, labels=labels, columns=columns)
 
 
@@ -192,8 +186,10 @@ def _require_several(name: str, labels: pd.Index, which: str = "") -> None:
 
 def _require_ordered(values: pd.Series) -> None:
     dtype = values.dtype
-    number = is_numeric_dtype(dtype) and not (is_bool_dtype(dtype) or is_complex_dtype(dtype))
-    time = is_datetime64_any_dtype(dtype) or is_timedelta64_dtype(dtype)
+    number = types.is_numeric_dtype(dtype) and not (
+        types.is_bool_dtype(dtype) or types.is_complex_dtype(dtype)
+    )
+    time = types.is_datetime64_any_dtype(dtype) or types.is_timedelta64_dtype(dtype)
     if number or time or isinstance(dtype, pd.PeriodDtype):
         return
     raise InputError(

@@ -21,16 +21,13 @@ def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> ND
     `value` is the name of a column, or n numbers: of a Series by the labels of its index, else by
     position.  Raises `InputError`, which names the `argument`, if it is neither.
     """
-    if isinstance(value, str):
-        value = _column(argument, value, data)
-    elif isinstance(value, pd.Series) and len(value) == len(data):
-        value = aligned(argument, value, data.index)
+    value = _of_rows(argument, value, data)
     try:
-        given = pd.Series(value)
-        if given.dtype.kind in "mM":
+        series = pd.Series(value)
+        if series.dtype.kind in "mM":
             raise TypeError("dates and durations are numbers to NumPy, of some unit")
-        is_real = not is_complex_dtype(given.dtype)
-        result = given.to_numpy(dtype=np.float64, na_value=np.nan) if is_real else np.empty(0)
+        is_real = not is_complex_dtype(series.dtype)
+        result = series.to_numpy(dtype=np.float64, na_value=np.nan) if is_real else np.empty(0)
     except (TypeError, ValueError):
         raise InputError(
             f"{argument} must be numbers, one for each row, or the name of a column of numbers"
@@ -47,32 +44,33 @@ def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> ND
 
 def row_labels(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> pd.Series:
     """Return the values (n,) of any type of the rows of `data`, read as `row_numbers` does."""
-    if isinstance(value, str):
-        value = _column(argument, value, data)
-    elif isinstance(value, pd.Series) and len(value) == len(data):
-        value = aligned(argument, value, data.index)
+    value = _of_rows(argument, value, data)
     try:
-        given = pd.Series(value)
-        given = given.reset_index(drop=True)
-        given.isna(), pd.factorize(given)
+        series = pd.Series(value).reset_index(drop=True)
+        series.isna(), pd.factorize(series)
     except (TypeError, ValueError):
         raise InputError(
             f"{argument} must be the name of a column, or one value for each row"
         ) from None
-    if len(given) != len(data):
+    if len(series) != len(data):
         raise InputError(
-            f"{argument} has length {len(given)} and the data {len(data)} rows: give one value for "
-            "each row"
+            f"{argument} has length {len(series)} and the data {len(data)} rows: give one value "
+            "for each row"
         )
-    return given
+    return series
 
 
-def _column(argument: str, name: str, data: pd.DataFrame) -> pd.Series:
-    if name not in data.columns:
+def _of_rows(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> ArrayLike:
+    """Return the column that is named, or a Series in the order of the rows; else the value."""
+    if isinstance(value, pd.Series) and len(value) == len(data):
+        return aligned(argument, value, data.index)
+    if not isinstance(value, str):
+        return value
+    if value not in data.columns:
         raise InputError(
-            f"{argument}={name!r} is not a column of the data{nearest(name, data.columns)}"
+            f"{argument}={value!r} is not a column of the data{nearest(value, data.columns)}"
         )
-    return data[name]
+    return data[value]
 
 
 def aligned(argument: str, values: pd.Series, index: pd.Index) -> pd.Series:

@@ -107,13 +107,13 @@ class TreeRows(NamedTuple):
 def drawn_rows(block: RowBlock, draw: HashedDraw, n_jobs: int) -> list[TreeRows]:
     """Return the rows of a block that each tree draws; trees may draw none."""
     array, layout = stored(block.X), layout_of(block.X)
-    found = []
+    pieces = []
     for of_tree in draw.drawn(block.numbers, block.weights, n_jobs):
         # by numbers of rows: several times as fast as by a mask of two dimensions
         rows = np.flatnonzero(of_tree)
         X = with_layout(np.take(array, rows, axis=1), layout)
-        found.append(TreeRows(X, block.y[rows], block.weights[rows]))
-    return found
+        pieces.append(TreeRows(X, block.y[rows], block.weights[rows]))
+    return pieces
 
 
 def joined_rows(pieces: Sequence[TreeRows]) -> TreeRows:
@@ -133,8 +133,8 @@ class Gathering:
 
     def add(self, block: RowBlock) -> None:
         """Keep of a block what the trees draw."""
-        found = drawn_rows(block, self.draw, self.n_jobs)
-        for pieces, piece in zip(self._pieces, found, strict=True):
+        drawn = drawn_rows(block, self.draw, self.n_jobs)
+        for pieces, piece in zip(self._pieces, drawn, strict=True):
             pieces.append(piece)
 
     def n_rows(self, t: int) -> int:
@@ -243,7 +243,7 @@ def add_to_leaves(leaves, unseen, begin, y, weights, classes, scale, sums):
 
 def sums_in_units(sums: NDArray[np.int64], scale: LeafScale) -> NDArray[np.float64]:
     """Return the sums (nodes, K + 1) as numbers, of centred responses."""
-    found: NDArray[np.float64] = sums.astype(np.float64)
-    found[:, :-1] /= scale.response
-    found[:, -1] /= scale.weight
-    return found
+    numbers: NDArray[np.float64] = sums.astype(np.float64)
+    numbers[:, :-1] /= scale.response
+    numbers[:, -1] /= scale.weight
+    return numbers

@@ -175,13 +175,13 @@ def out_of_bag_by_fold(
     """Predict every training row by the forest, pruned in its own way, of its fold (n,)."""
     n, (B, K) = len(y), (forests[0].n_trees, forests[0].value.shape[1])
     unseen = draws.all_unseen()
-    found = OutOfBag(np.zeros((n, K)), np.zeros(n, dtype=np.int64), np.zeros(B))
+    result = OutOfBag(np.zeros((n, K)), np.zeros(n, dtype=np.int64), np.zeros(B))
     path = np.zeros((B, 2))
     for f, forest in enumerate(forests):
         if len(forests) == 1:
-            path += predict_out_of_bag(forest, X, y, draws.weights, unseen, draws.n_jobs, found)
+            path += predict_out_of_bag(forest, X, y, draws.weights, unseen, draws.n_jobs, result)
         elif (rows := np.flatnonzero(fold == f)).size:
-            part = OutOfBag(found.value[rows], found.votes[rows], found.error_path)
+            part = OutOfBag(result.value[rows], result.votes[rows], result.error_path)
             of_fold = (
                 with_rows(X, rows),
                 y[rows],
@@ -189,9 +189,9 @@ def out_of_bag_by_fold(
                 np.take(unseen, rows, axis=1),
             )
             path += predict_out_of_bag(forest, *of_fold, draws.n_jobs, part)
-            found.value[rows], found.votes[rows] = part.value, part.votes
+            result.value[rows], result.votes[rows] = part.value, part.votes
     with np.errstate(invalid="ignore"):
-        return found._replace(error_path=path[:, 0] / path[:, 1])
+        return result._replace(error_path=path[:, 0] / path[:, 1])
 
 
 def predict_out_of_bag(
@@ -201,12 +201,12 @@ def predict_out_of_bag(
     weights: NDArray[np.float64],
     unseen: NDArray[np.bool_],
     n_jobs: int,
-    found: OutOfBag,
+    result: OutOfBag,
     see: Callable[[int, NDArray[np.int32]], object] = lambda begin, leaves: None,
 ) -> NDArray[np.float64]:
     """Predict rows by the trees that have not seen them, as `unseen` (B, n) says.
 
-    Values and votes are added to those of `found`.  `see` is told, in the order of the rows, the
+    Values and votes are added to those of `result`.  `see` gets, in the order of the rows, the
     first of some rows and their leaves (B, m).  Returns the sums (B, 2) of weighted losses and of
     weights by the number of trees.
     """
@@ -217,7 +217,7 @@ def predict_out_of_bag(
         leaves = leaves_of(packed, X, block, unseen)
         _accumulate(
             leaves, y, weights, block.start, unseen, forest.value, forest.prediction_rule,
-            found.value, found.votes, path,
+            result.value, result.votes, path,
         )  # fmt: skip
         return path, leaves
 
@@ -245,7 +245,7 @@ def permutation_loss(
     require_memory(
         P * (4.0 * n + 8.0 * B), f"the losses of {n} rows for {P} predictors", "use fewer rows"
     )
-    found = LossIncrease(np.zeros((B, P)), np.zeros((P, n), dtype=np.float32), np.zeros(n))
+    increase = LossIncrease(np.zeros((B, P)), np.zeros((P, n), dtype=np.float32), np.zeros(n))
     root, *nodes = forest.packed_for(X)
     p, prediction_rule, weights = len(X), forest.prediction_rule, draws.weights
     array, begin, end = stored(X), *rows_of_predictors(X, first)
@@ -268,7 +268,7 @@ def permutation_loss(
             some = slice(lo, lo + at_once)
             _permuted_losses(
                 array, y, weights, rows, begin, end, used[some], state, permuted, sample, base,
-                *tree, found.of_tree[b], of_row[some],
+                *tree, increase.of_tree[b], of_row[some],
             )  # fmt: skip
         return rows, used, of_row
 
@@ -276,14 +276,14 @@ def permutation_loss(
     # added in the order of the trees: the same bits for any number of threads
     for b, (rows, used, of_row) in enumerate(in_order(run, range(B), draws.n_jobs, X.size)):
         evaluated[b] = len(rows) > 0
-        found.of_row[np.ix_(used, rows)] += of_row / np.float32(B)
-        found.share[rows] += weights[rows] / max(weights[rows].sum(), TINY) / B
+        increase.of_row[np.ix_(used, rows)] += of_row / np.float32(B)
+        increase.share[rows] += weights[rows] / max(weights[rows].sum(), TINY) / B
         advance()
     if evaluated.all() or not evaluated.any():
-        return found
+        return increase
     of_all = B / evaluated.sum()
     return LossIncrease(
-        found.of_tree[evaluated], found.of_row * np.float32(of_all), found.share * of_all
+        increase.of_tree[evaluated], increase.of_row * np.float32(of_all), increase.share * of_all
     )
 
 
@@ -386,12 +386,11 @@ def stage_losses(
 
 @kernel
 def write_out_of_bag_values(table, leaves, unseen, centre, scale, first, last, values):
-    """Write the values of the trees ``first:last`` of b, centred and scaled.
+    """Write values (m, b, K) of the trees ``first:last`` of b, less centre, times scale.
 
-    table (N, K) has the values of nodes; leaves (m, b) the node that each row reaches in each
-    tree; unseen (m, b) whether the row is out of bag, else its value is 0.  centre and scale,
-    (m, K) or (1, K), are of each row or of all: they are subtracted, and multiply the difference.
-    The values go to values (m, b, K).
+    table (N, K) has the values of nodes; leaves (m, b) the nodes that rows reach; unseen (m, b)
+    whether the row is out of bag, else its value is 0.  centre and scale, (m, K) or (1, K), are of
+    each row or of all.
     """
     apart = np.uint64(len(centre) > 1)
     for r in range(np.uint64(len(leaves))):

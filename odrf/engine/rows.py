@@ -20,24 +20,20 @@ Columns = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[
 class Rows(NamedTuple):
     """The rows that a tree grows on; a split moves those of its left child before the others.
 
-    `X` (p, n): a copy of the predictors for this tree, its rows in the order of `at`, without the
-      columns of factors; or, when `copied` is False, the predictors of all rows, which `at` points
-      into.
-    `at` (n,): row numbers of the tree's rows, in random order within each node.
-    `y` (n,): response, or class code.
-    `weights` (n,): case weight times multiplicity.
-    `counts` (n,): multiplicity: how often each row was drawn.
-    `copied`: whether X is a copy.
-    `unit`: whether all case weights are 1.
-    `codes` (F, n): the levels of factors, see `odrf.engine.factors.Factors`; copied or not as X.
-    `place` (p,): the row of X for each column; -1 - f for a column of factor f.  Empty if F = 0.
-    `level` (p,): the level that each column of a factor indicates.  Empty if F = 0.
-    `coefficients` (L,): scratch of `project`, for all levels of a factor; 0 between calls.
-    `ranks`: if the response is a time to an event, its ranks of all rows, which `at` points into;
-      y then has the scores of the node that was searched last.
-    `high` (p,): the larger value of each column that has two values among all rows, NaN for the
-      others; see `odrf.engine.splits.histograms`.  Empty if this is not known, if none has, or if F
-      > 0.
+    `X` (p, n): a copy of the predictors in the order of `at`, without the columns of factors; or,
+    if not `copied`, the predictors of all rows, which `at` points into.  `at` (n,): row numbers, in
+    random order within each node.  `y`, `weights`, `counts` (n,): response or class code, case
+    weight times multiplicity, multiplicity.  `unit`: whether all case weights are 1.
+
+    `codes` (F, n): the levels of factors, see `odrf.engine.factors.Factors`, copied or not as X.
+    `place` (p,): the row of X for each column; -1 - f for a column of factor f.  `level` (p,): the
+    level that each column of a factor indicates.  Both are empty if F = 0.  `coefficients` (L,):
+    scratch of `project`, for all levels of a factor; 0 between calls.
+
+    `ranks`: of times to an event, their ranks of all rows, which `at` points into; y then has the
+    scores of the node that was searched last.  `high` (p,): the larger value of each column that
+    has two values, NaN for others, see `odrf.engine.splits.histograms`; empty if not known, if none
+    has, or if F > 0.
     """
 
     X: np.ndarray
@@ -156,10 +152,7 @@ def load_column(rows, lo, m, column, shifted, Z, j):
 # Merged into `project`, which would otherwise copy all arrays of `rows` for each term.
 @inlined
 def _project_factor(rows, first, m, columns, theta, j, last, out):
-    """Add the terms of one factor, from number j on; return the next number.
-
-    Each row has one of the levels at most, so that its code finds its only term that is not 0.
-    """
+    """Add the terms of one factor from number j on, of which a row has one; return the next."""
     begin, place, coefficients = j, rows.place[columns[j]], rows.coefficients
     codes = rows.codes[-1 - place]
     while j < last and rows.place[columns[j]] == place:
@@ -267,10 +260,7 @@ def is_plain_column(rows, theta, c, size):
 
 @inlined
 def column_itself(rows, lo, m, column):
-    """Return the values (m,) of such a column, which need not be projected.
-
-    They may be -0, where `project` writes 0.
-    """
+    """Return the values (m,) of such a column, not projected: -0 where `project` writes 0."""
     return rows.X[_row_of(rows, column), lo : lo + m]
 
 
@@ -291,9 +281,8 @@ def _divide_one(values, lo, m, goes_left, spare):
 
 @kernel
 def divide(rows, lo, m, threshold, values, goes_left, spare):
-    """Move the m rows from `lo` on whose projected `values` are at most `threshold` to the front.
+    """Move the m rows from `lo` on with `values` up to `threshold` to the front, in their order.
 
-    Rows of the same side keep their order.  The predictors are moved by `divide_columns` later.
     goes_left (≥ m,) bool receives the sides; spare (≥ m,) float64 is scratch.  Returns how many
     rows go left.
     """
@@ -334,10 +323,9 @@ def _reorder(values, lo, m, order, spare):
 
 @kernel
 def divide_columns(rows, lo, m, goes_left, spare, order):
-    """Move the copied predictors as `divide` moved their rows.
+    """Move the copied predictors as `divide` moved their rows; not needed if no child is searched.
 
-    spare (≥ m,) float32 and order (≥ m,) int64 are scratch.  Not needed where neither child is
-    searched.
+    spare (≥ m,) float32 and order (≥ m,) int64 are scratch.
     """
     if not rows.copied:
         return

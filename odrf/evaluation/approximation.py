@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -29,18 +30,19 @@ from odrf.evaluation.models import (
 from odrf.public import public
 from odrf.reports.sensitivity import METHODS, rows_kept
 from odrf.results.guided import GRAFResults
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, Report
 
 # Result of `approximation_curve`: errors of models that are trained on subsets of the rows.
 
 
 @public
-class ApproximationCurve(Carded):
+@dataclass(eq=False, repr=False)
+class ApproximationCurve(Report):
     """Error against the share of the training rows that is kept.
 
     Made by `odrf.approximation_curve`.
 
-    Parameters
+    Attributes
     ----------
     errors : DataFrame
         One row for each ``repeat``, ``method`` and ``fraction``; one column for each model.
@@ -49,20 +51,15 @@ class ApproximationCurve(Carded):
     n, n_test : int
         Training rows to choose from, and test rows.
     seed : int
-
-    Attributes
-    ----------
-    errors : DataFrame
-    metric : Metric
-    formula : str
-    n, n_test, seed : int
     """
 
-    def __init__(
-        self, errors: pd.DataFrame, metric: Metric, formula: str, n: int, n_test: int, seed: int
-    ) -> None:
-        self.errors, self.metric, self.formula = errors, metric, formula
-        self.n, self.n_test, self.seed = n, n_test, seed
+    errors: pd.DataFrame
+    metric: Metric
+    formula: str
+    n: int
+    n_test: int
+    seed: int
+    _note = "Each repeat draws new subsets and refits the models; the test rows stay the same."
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -84,8 +81,16 @@ class ApproximationCurve(Carded):
             pd.MultiIndex.from_product([self.models, METHODS, fractions], names=levels)
         )
 
-    def summary(self) -> Summary:
-        """Return the mean errors of each model, as a summary with text, HTML and LaTeX output."""
+    @property
+    def call(self) -> str:
+        """The call that made the curve."""
+        return f"approximation_curve(fit, newdata, …, seed={self.seed})"
+
+    @property
+    def _title(self) -> str:
+        return "Approximation of data"
+
+    def _sections(self) -> dict[str, pd.DataFrame]:
         sections = {}
         for model in self.models:
             for column, title in (
@@ -95,9 +100,7 @@ class ApproximationCurve(Carded):
                 wide = self.table.loc[model][column].unstack("fraction")
                 wide = wide.reindex([*METHODS]).rename(index=METHODS)
                 sections[f"{model}: {title}, by the share of rows kept"] = wide
-        call = f"approximation_curve(fit, newdata, …, seed={self.seed})"
-        note = "Each repeat draws new subsets and refits the models; the test rows stay the same."
-        return Summary("Approximation of data", call, self._facts(), sections, (note,))
+        return sections
 
     def plot(self, *, ax: NDArray | None = None) -> NDArray[np.object_]:
         """Draw the mean error against the share of rows that is kept ([G], Figure 13).

@@ -34,7 +34,7 @@ from odrf.evaluation.models import (
 from odrf.public import public, public_method, respelled, warn_of_old
 from odrf.simulate.problem import RESPONSE, Problem, one_hot
 from odrf.simulate.survival import SurvivalProblem
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, Report
 
 # Result of `bias_variance`: the terms of the expected error of models.
 
@@ -64,13 +64,9 @@ class Experiment:
 
 
 @public
-class BiasVariance(Carded):
+@dataclass(eq=False, repr=False)
+class BiasVariance(Report):
     """Bias, variance and noise of models.  Made by `odrf.bias_variance`.
-
-    Parameters
-    ----------
-    table, std_error : DataFrame
-    experiment : Experiment
 
     Attributes
     ----------
@@ -108,10 +104,9 @@ class BiasVariance(Carded):
     True
     """
 
-    def __init__(
-        self, table: pd.DataFrame, std_error: pd.DataFrame, experiment: Experiment
-    ) -> None:
-        self.table, self.std_error, self.experiment = table, std_error, experiment
+    table: pd.DataFrame
+    std_error: pd.DataFrame
+    experiment: Experiment
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -136,15 +131,18 @@ class BiasVariance(Carded):
             f"seed={experiment.seed})"
         )
 
-    def summary(self) -> Summary:
-        """Return terms and standard errors, as a summary with text, HTML and LaTeX output."""
+    @property
+    def _title(self) -> str:
+        return "Bias and variance"
+
+    def _sections(self) -> dict[str, pd.DataFrame]:
         sections = {}
         for authors, (title, columns) in self._decompositions().items():
             sections[authors + title] = self._labelled(self.table[columns])
             sections[f"{authors}standard errors, over test rows"] = self._labelled(
                 self.std_error[columns]
             )
-        return Summary("Bias and variance", self.call, self._facts(), sections, self._notes())
+        return sections
 
     @respelled(renamed={"axes": "ax"})
     @public_method

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,20 +36,14 @@ from odrf.evaluation.models import (
     read_task,
 )
 from odrf.public import public
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, Report, with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Statistics of methods that are compared on the same folds, or on the same tables.
-#
-# References
-# ----------
-# J. Demšar (2006). Statistical comparisons of classifiers over multiple data sets. Journal of
-# Machine Learning Research 7.
-#
-# C. Nadeau and Y. Bengio (2003). Inference for the generalization error. Machine Learning 52.
+# Statistics of methods that are compared on the same folds, or on the same tables (Demšar 2006;
+# Nadeau and Bengio 2003; references are those of `compare`).
 
 DIGITS = 12
 
@@ -129,10 +124,9 @@ def critical_difference(methods: int, tables: int, level: float = 0.05) -> float
 class FoldsUsed(NamedTuple):
     """Folds of a comparison.
 
-    `k`: number of folds; of tables with different numbers, the largest.  `spelled`: the arguments
-    that make the folds, as the call shows them.  `by`: the name of the method, such as "10-fold
-    cross-validation".  `ratio`: number of test rows divided by number of training rows, of all
-    folds.
+    `k`: their number, of several tables the largest.  `spelled`: the arguments that make them, as
+    the call shows them.  `by`: the name of the method, such as "10-fold cross-validation".
+    `ratio`: number of test rows divided by number of training rows, of all folds.
     """
 
     k: int
@@ -149,23 +143,11 @@ EQUAL = (
 
 
 @public
-class Comparison(Carded):
+@dataclass(eq=False, repr=False)
+class Comparison(Report):
     """Scores of models on the same folds, with standard errors, ranks and tests.
 
     Made by `odrf.compare`.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        One row for each fold, one column for each model.
-    metric : Metric
-        The metric of the scores.
-    formula : str or None
-        None if every table has its own formula.
-    sizes : dict of str to int
-        Rows of each table.
-    folds : FoldsUsed
-    seed : int
 
     Attributes
     ----------
@@ -174,7 +156,9 @@ class Comparison(Carded):
         ``fold``; the last two count from 1.
     metric : Metric
     formula : str or None
+        None if every table has its own formula.
     sizes : dict of str to int
+        Rows of each table.
     folds : FoldsUsed
         The number of folds, the name of the method, and how many rows test beside those that train.
     seed : int
@@ -191,17 +175,12 @@ class Comparison(Carded):
     [('all', 'two'), ('two', 'all')]
     """
 
-    def __init__(
-        self,
-        scores: pd.DataFrame,
-        metric: Metric,
-        formula: str | None,
-        sizes: dict[str, int],
-        folds: FoldsUsed,
-        seed: int,
-    ) -> None:
-        self.scores, self.metric, self.formula = scores, metric, formula
-        self.sizes, self.folds, self.seed = sizes, folds, seed
+    scores: pd.DataFrame
+    metric: Metric
+    formula: str | None
+    sizes: dict[str, int]
+    folds: FoldsUsed
+    seed: int
 
     @property
     def call(self) -> str:
@@ -246,7 +225,7 @@ class Comparison(Carded):
         - ``wins``: number of folds, or tables, on which no model is better.  Ties count for each.
         """
         losses = self._losses
-        ratio = 0.0 if self._several_tables else self._ratio
+        ratio = 0.0 if self._several_tables else self.folds.ratio
         table = pd.DataFrame(
             {
                 "estimate": self.metric.sign * losses.mean(axis=0),
@@ -291,7 +270,7 @@ class Comparison(Carded):
         p = table["p_value_wilcoxon"]
         table["p_adjusted_wilcoxon"] = multipletests(p, method="bonferroni")[1]
         if not self._several_tables:
-            t, p = np.array([corrected_t(pair, self._ratio) for pair in between]).T
+            t, p = np.array([corrected_t(pair, self.folds.ratio) for pair in between]).T
             table["statistic_t"] = self.metric.sign * t + 0.0
             table["p_value_t"] = p
             table["p_adjusted_t"] = multipletests(p, method="bonferroni")[1]
@@ -307,46 +286,28 @@ class Comparison(Carded):
             return None
         return critical_difference(len(self.models), len(self.sizes))
 
-    def summary(self) -> Summary:
-        """Return scores and tests, as a summary with text, HTML and LaTeX output."""
-        return Summary(
-            "Comparison of models", self.call, self._facts(), self._sections(), self._notes()
-        )
-
+    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw each model's mean score, the best on top; with several tables, the mean ranks.
 
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default on a new figure.
-
-        Returns
-        -------
-        Axes
-            Dots with one standard error to either side, as in `table`.  With several tables the
-            diagram of Demšar (2006), in which a bar joins models whose ranks differ by less than
-            `critical_difference`.
+        These are dots with one standard error to either side, as in `table`; with several tables
+        the diagram of Demšar (2006), in which a bar joins models whose ranks differ by less than
+        `critical_difference`.
         """
         if self.critical_difference is None:
             return plots.plot_means(self.table, f"{self.metric.words}, {self.folds.by}", ax)
         return plots.plot_ranks(self.table["rank"], self.critical_difference, ax=ax)
 
+    @property
+    def _title(self) -> str:
+        return "Comparison of models"
+
     def _card(self) -> Card:
-        return Card("Comparison of models", self._facts(), self.table)
+        return Card(self._title, self._facts(), self.table)
 
     @property
     def _several_tables(self) -> bool:
         return len(self.sizes) > 1
-
-    @property
-    def _ratio(self) -> float:
-        """Number of test rows divided by number of training rows."""
-        return self.folds.ratio
-
-    @property
-    def _has_random_folds(self) -> bool:
-        return self.folds.by == f"{self.cv}-fold cross-validation"
 
     @cached_property
     def _losses(self) -> NDArray[np.float64]:
@@ -357,13 +318,13 @@ class Comparison(Carded):
     def _facts(self) -> dict[str, str]:
         better = "larger" if self.metric.greater_is_better else "smaller"
         fewest, most = min(self.sizes.values()), max(self.sizes.values())
-        facts = {"Models": str(len(self.models))}
+        facts, random = {"Models": str(len(self.models))}, f"{self.cv}-fold cross-validation"
         if self._several_tables:
             facts["Tables"] = str(len(self.sizes))
         facts |= {
             "Rows": str(fewest) if fewest == most else f"{fewest} to {most}",
             "Folds": f"{self.cv}" + (f" × {self.repeats} repeats" if self.repeats > 1 else ""),
-            **({} if self._has_random_folds else {"Held out by": self.folds.by}),
+            **({} if self.folds.by == random else {"Held out by": self.folds.by}),
             "Metric": self.metric.words,
             "Better": better,
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -43,7 +44,7 @@ from odrf.evaluation.models import (
     read_task,
 )
 from odrf.public import public
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, Report, with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,18 +139,9 @@ POINTS = 60
 
 
 @public
-class LearningCurve(Carded):
+@dataclass(eq=False, repr=False)
+class LearningCurve(Report):
     """Errors of models against the number of training rows.  Made by `odrf.learning_curve`.
-
-    Parameters
-    ----------
-    errors : DataFrame
-        One row for each repeat and number of training rows n; one column for each model.
-    metric : Metric
-    formula : str
-    n_test : int
-        Number of test rows; if repeats have different numbers, the largest.
-    seed : int
 
     Attributes
     ----------
@@ -158,14 +150,16 @@ class LearningCurve(Carded):
         and ``n``.
     metric : Metric
     formula : str
-    n_test, seed : int
+    n_test : int
+        Number of test rows; if repeats have different numbers, the largest.
+    seed : int
     """
 
-    def __init__(
-        self, errors: pd.DataFrame, metric: Metric, formula: str, n_test: int, seed: int
-    ) -> None:
-        self.errors, self.metric, self.formula = errors, metric, formula
-        self.n_test, self.seed = n_test, seed
+    errors: pd.DataFrame
+    metric: Metric
+    formula: str
+    n_test: int
+    seed: int
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -266,16 +260,25 @@ class LearningCurve(Carded):
         index = pd.Index(self.models, name="model")
         return pd.DataFrame(lines, index=index, columns=["error", "conf_low", "conf_high"])
 
-    def summary(self) -> Summary:
-        """Return errors, power law and its extrapolation to ten times the rows, as a summary."""
-        most = float(self.n.max())
-        sections = {
+    @property
+    def call(self) -> str:
+        """The call that made the curve."""
+        return f"learning_curve({self.formula!r}, data, …, seed={self.seed})"
+
+    @property
+    def _title(self) -> str:
+        return "Learning curve"
+
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        many = EXTRAPOLATION * float(self.n.max())
+        beyond = self.extrapolate(many).dropna(axis=1, how="all")
+        return {
             "Power law: error = a + b·n^(-c)": self.law.dropna(axis=1, how="all"),
-            f"At n = {EXTRAPOLATION * most:.0f}, ten times the rows": self.extrapolate(
-                EXTRAPOLATION * most
-            ).dropna(axis=1, how="all"),
+            f"At n = {many:.0f}, ten times the rows": beyond,
             "Mean errors": self.table["error"].unstack("n")[[int(n) for n in self.n]],
         }
+
+    def _notes(self) -> tuple[str, ...]:
         notes = ["Intervals are 95 % bootstrap intervals over repeats."]
         if self._repeats == 1:
             notes = ["There are no intervals, because there is one repeat only."]
@@ -285,23 +288,14 @@ class LearningCurve(Carded):
                 f"c is sought from {SLOWEST} to {FASTEST:g}, and is at an end of this range for "
                 f"{', '.join(map(str, ends))}: do not rely on that law for more rows."
             )
-        call = f"learning_curve({self.formula!r}, data, …, seed={self.seed})"
-        return Summary("Learning curve", call, self._facts(), sections, tuple(notes))
+        return tuple(notes)
 
+    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw errors and power laws against n, on logarithmic axes, up to ten times the rows.
 
         If a mean error is 0, the axis of the errors is linear.  Bars are one standard error to
         either side; bands are 95 % bootstrap intervals.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default on a new figure.
-
-        Returns
-        -------
-        Axes
         """
         n = np.geomspace(self.n.min(), EXTRAPOLATION * self.n.max(), POINTS)
         curves = {}

@@ -40,7 +40,7 @@ from odrf.public.arguments import suggestion
 from odrf.public.progress import progress_bar
 from odrf.results.base import FittedResults
 from odrf.text.layouts import quantity
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, Report, with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,25 +69,11 @@ class _Refitted(NamedTuple):
 
 
 @public
-class Tuning(Carded):
+class Tuning(Report):
     """Candidates, which are combinations of options, and their errors.  Made by `odrf.tune`.
 
-    Parameters
-    ----------
-    call : str
-        The call, for the summary.
-    candidates : mapping of int to dict
-        The options of each candidate, as they were given, by its number.
-    complete : mapping of int to dict
-        The same, with the model's defaults of options that only other candidates name.
-    evaluated : mapping of int to Evaluated
-        How each candidate was evaluated.
-    metric : Metric
-    refit : callable
-        Fits the model to all rows with the options it is called with.
-    facts : mapping
-        How the candidates were evaluated, for the summary.
-    seed : int
+    It is made from the options of each candidate by its number, as given and `complete` with the
+    model's defaults, how each was `evaluated`, and `refit`, which fits the model to all rows.
 
     Attributes
     ----------
@@ -115,7 +101,7 @@ class Tuning(Carded):
         seed: int,
     ) -> None:
         self.call, self.metric, self.seed = call, metric, seed
-        self._candidates, self._refit, self._facts = candidates, refit, dict(facts)
+        self._candidates, self._refit, self._how = candidates, refit, dict(facts)
         self.options = list(complete[0])
         """The options of the grid."""
         errors = [evaluated[i] for i in complete]
@@ -163,31 +149,30 @@ class Tuning(Carded):
         state = {name: value for name, value in vars(self).items() if name != "best"}
         return {**state, "_refit": _Refitted(self.best())}
 
-    def summary(self) -> Summary:
-        """Return the candidates and their errors, as a summary with text, HTML and LaTeX output."""
-        shown = self.table.head(SHOWN)
-        of = f" (best {SHOWN} of {len(self.table)})" if len(self.table) > SHOWN else ""
-        best = ", ".join(f"{name}={value!r}" for name, value in self.best_options.items())
-        note = (
-            f"Best: {best}.  Its {self._column} is optimistic, because it is the best of several: "
-            "evaluate the best model on new rows."
-        )
-        return Summary("Tuning", self.call, self._facts, {f"Candidates{of}": shown}, (note,))
+    @property
+    def _title(self) -> str:
+        return "Tuning"
 
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        of = f" (best {SHOWN} of {len(self.table)})" if len(self.table) > SHOWN else ""
+        return {f"Candidates{of}": self.table.head(SHOWN)}
+
+    def _notes(self) -> tuple[str, ...]:
+        best = ", ".join(f"{name}={value!r}" for name, value in self.best_options.items())
+        return (
+            f"Best: {best}.  Its {self._column} is optimistic, because it is the best of several: "
+            "evaluate the best model on new rows.",
+        )
+
+    def _facts(self) -> dict[str, str]:
+        return self._how
+
+    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the errors, with bars of one standard error to either side.
 
         If the grid has a single option, and its values are numbers, the error is drawn against
         them.  Otherwise each candidate is a row, the best on top.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default on a new figure.
-
-        Returns
-        -------
-        Axes
         """
         error, table = self.metric.words, self.table.rename(columns={self._column: "error"})
         if len(self.options) == 1:
@@ -197,7 +182,7 @@ class Tuning(Carded):
         return plots.plot_candidates(self.table[self.options], table, error, ax)
 
     def _card(self) -> Card:
-        return Card(f"Tuning of {len(self.table)} candidates", self._facts, self.table)
+        return Card(f"Tuning of {len(self.table)} candidates", self._how, self.table)
 
 
 def _as_given(values: list[Any]) -> pd.Series:

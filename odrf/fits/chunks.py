@@ -121,14 +121,16 @@ def evaluated_block(
     """Return the sums of one block; those of its leaves are added to `leaf_sums` (m, K + 1)."""
     forest, draw, scale = evaluating.forest, evaluating.draw, evaluating.scale
     m, K = len(block.y), forest.value.shape[1]
-    unseen = ~draw.drawn(block.numbers, block.weights, n_jobs)
-    found = OutOfBag(np.zeros((m, K)), np.zeros(m, dtype=np.int64), np.empty(0))
+    out_of_bag = ~draw.drawn(block.numbers, block.weights, n_jobs)
+    predicted = OutOfBag(np.zeros((m, K)), np.zeros(m, dtype=np.int64), np.empty(0))
 
     def see(begin: int, leaves: NDArray[np.int32]) -> None:
-        add_to_leaves(leaves, unseen, begin, block.y, block.weights, K > 1, scale, leaf_sums)
+        add_to_leaves(leaves, out_of_bag, begin, block.y, block.weights, K > 1, scale, leaf_sums)
 
-    path = predict_out_of_bag(forest, block.X, block.y, block.weights, unseen, n_jobs, found, see)
-    known = (found.votes > 0) & (block.weights > 0)
+    path = predict_out_of_bag(
+        forest, block.X, block.y, block.weights, out_of_bag, n_jobs, predicted, see
+    )
+    known = (predicted.votes > 0) & (block.weights > 0)
     weight = float(block.weights.sum())
     # not by BLAS, whose sums may depend on the number of its threads
     mean = float((block.weights * block.y).sum()) / weight if weight else 0.0
@@ -136,7 +138,7 @@ def evaluated_block(
     scores = 0.0, 0.0, 0.0, np.zeros((K, K))
     if K > 1:
         codes, weights = block.y[known].astype(np.int64), block.weights[known]
-        scores = _scores(codes, weights, found.value[known], bool(forest.ordered))
+        scores = _scores(codes, weights, predicted.value[known], bool(forest.ordered))
     columns, classes = column_sums(evaluating.reader.design, block), np.array([weight])
     if K > 1:
         classes = np.bincount(block.y.astype(np.int64), block.weights, K).astype(np.float64)
@@ -182,25 +184,16 @@ def total_of_blocks(
     for block in blocks:
         weight = total.weight + block.weight
         share, off = (block.weight / weight if weight else 0.0), block.mean - total.mean
-        total = BlockSums(
-            path=total.path + block.path,
-            n_evaluated=total.n_evaluated + block.n_evaluated,
-            evaluated=total.evaluated + block.evaluated,
-            log_loss=total.log_loss + block.log_loss,
-            brier=total.brier + block.brier,
-            confusion=total.confusion + block.confusion,
-            weight=weight,
-            mean=total.mean + off * share,
-            squares=total.squares + block.squares + off**2 * total.weight * share,
-            columns=total.columns + block.columns,
-            classes=total.classes + block.classes,
-        )
+        mean = total.mean + off * share
+        squares = total.squares + block.squares + off**2 * total.weight * share
+        both = [one + other for one, other in zip(total, block, strict=True)]
+        total = BlockSums(*both)._replace(mean=mean, squares=squares)
     classes = len(total.confusion) > 1
     with np.errstate(invalid="ignore", divide="ignore"):
         error_path = total.path[:, 0] / total.path[:, 1]
         means = np.array([total.log_loss, total.brier]) / np.float64(total.evaluated)
     reader = evaluating.reader
-    mean = total.classes / total.weight if classes else np.array([total.mean])
+    means_of_response = total.classes / total.weight if classes else np.array([total.mean])
     return RowSums(
         error_path=error_path,
         n_evaluated=total.n_evaluated,
@@ -210,7 +203,7 @@ def total_of_blocks(
         confusion=total.confusion * reader.unit if classes else None,
         column_means=total.columns / total.weight,
         importance=importance_of_sums(
-            evaluating.forest, leaf_sums, evaluating.scale, mean, reader.design.first
+            evaluating.forest, leaf_sums, evaluating.scale, means_of_response, reader.design.first
         ),
     )
 
@@ -245,8 +238,8 @@ def grow_streamed(
     option is invalid or needs all rows at once, or a tree draws no row, and `MemoryError` if one
     takes too much.
     """
-    asked = streamed_request(request)
-    control = checked_control(asked, rows)
+    request = streamed_request(request)
+    control = checked_control(request, rows)
     draw = HashedDraw(draw_keys(control.seed, 0, control.n_trees), control.sample_fraction)
     with (
         progress_bar(total=control.n_trees, unit="tree", progress=progress) as bar,
@@ -260,7 +253,7 @@ def grow_streamed(
     )  # fmt: skip
     tree_streams = streams(control.seed, 0, control.n_trees)
     fit = StreamedFit(
-        call, rows.design, data, control, forest, tree_streams, settled_request(asked, control)
+        call, rows.design, data, control, forest, tree_streams, settled_request(request, control)
     )
     if control.alpha is not None:
         pruned = pruned_at(fit, control.alpha, control.pruning, "")
@@ -269,12 +262,12 @@ def grow_streamed(
         return replace(fit, sums=passes.evaluated(fit, rows, draw, bar.update))
 
 
-def checked_control(asked: Options, rows: StreamedRows) -> ResolvedOptions:
+def checked_control(request: Options, rows: StreamedRows) -> ResolvedOptions:
     """Return the options of `streamed_request`, resolved; a tree may not draw all rows."""
     classification = rows.design.response.kind == "classification"
-    require_objective(asked.objective, classification, False)
-    require_split_scale(asked.split_scale, rows.design.response.kind, False)
-    control = control_of(asked, rows)
+    require_objective(request.objective, classification, False)
+    require_split_scale(request.split_scale, rows.design.response.kind, False)
+    control = control_of(request, rows)
     if control.sample_fraction == 1:
         raise InputError(
             "sample_fraction=1 with rows in chunks: a tree would have all rows in memory, and none "
@@ -308,12 +301,12 @@ def settled_request(request: Options, control: ResolvedOptions) -> Options:
         for name in ("max_leaves", "alpha", "sample_fraction")
         if callable(value := getattr(request, name)) and value is not share_of_rows
     }
-    found: dict[str, Any] = {
+    settled: dict[str, Any] = {
         name: getattr(control, name)
         for name in ("max_leaves", "alpha", "sample_fraction", "seed", "n_jobs", "split_scale")
         if name in KNOWN or callable(getattr(request, name))
     }
-    return replace(request, functions=functions, **found)
+    return replace(request, functions=functions, **settled)
 
 
 def _trees(
@@ -412,10 +405,10 @@ def chunks_predicted(
         )
     # a column that predictions need and chunks lack is refused when the rows are read
     frames = chunks.frames([name for name in names if name in needed])
-    said = LevelsSaidBefore()
+    warned = LevelsSaidBefore()
     with progress_bar(frames, unit="chunk", progress=progress) as bar:
         for frame in bar:
-            with said:
+            with warned:
                 predicted = predict(frame)
             yield frame[list(kept)], predicted
 
@@ -460,11 +453,11 @@ def predictions_to_parquet(
     return n
 
 
-def _read(found: Iterator[Result]) -> Iterator[Result]:
+def _read(chunks: Iterator[Result]) -> Iterator[Result]:
     """Yield the chunks; an error of reading them is not mistaken for one of writing the file."""
     for number in count(1):
         try:
-            of_chunk = next(found)
+            of_chunk = next(chunks)
         except StopIteration:
             return
         except OSError as error:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +31,6 @@ from odrf.pruning.complexity import ERROR, critical_alphas, pruned, with_leaves
 from odrf.public.progress import progress_bar
 from odrf.statistics.importance import FEWEST_ROWS, HeldOutTrees
 
-Trees = TypeVar("Trees", bound=np.generic)
 # A tree grown on four fifths of the rows is much like the one grown on all.  Forests, boosted trees
 # and trees of large tables take longer, and vary less: two halves cost about as much as the fit.
 FOLDS, HALVES = 5, 2
@@ -51,12 +49,37 @@ def held_out_trees(fit: AnyFit, progress: bool = False) -> list[HeldOutTrees] | 
     """
     if not fit.forest.is_split().any():
         return []
+    if leaves_rows_out(fit):
+        return _with_rows_missed(fit)
+    is_tree = isinstance(fit, Fit) and fit.forest.n_trees == 1
+    parts = _parts(fit, FOLDS if is_tree and fit.data.X.size <= LARGE else HALVES)
+    if parts is None:
+        return None
+    if isinstance(fit, Fit) and is_tree:
+        trees = in_order(partial(_tree_without, fit), parts, fit.control.n_jobs, fit.data.X.size)
+        evaluated = []
+        with progress_bar(total=len(parts), unit="fold", progress=progress) as bar:
+            for part, tree in zip(parts, trees, strict=True):
+                evaluated.append(HeldOutTrees(tree, part.test))
+                bar.update()
+        return evaluated
     if isinstance(fit, BoostedFit):
-        return _of_runs(fit) if leaves_rows_out(fit) else _boosted_halves(fit, progress)
-    if isinstance(fit, Fit):
-        return _of_trees(fit) if leaves_rows_out(fit) else _grown_again(fit, progress)
-    assert isinstance(fit, GuidedFit)
-    return _guided_halves(fit, progress)
+        try:
+            return [
+                HeldOutTrees(_boosted_without(fit, part, progress), part.test) for part in parts
+            ]
+        except InputError:  # too few rows for those that validation= holds out
+            return None
+        return [HeldOutTrees(*each) for each in zip(trees, [p.test for p in parts], strict=True)]
+    assert isinstance(fit, Fit | GuidedFit)
+    numbers = np.arange(len(fit.streams))
+    # of two parts each gets half of the trees, and the same one if there is only one
+    middle = len(numbers) // HALVES
+    some = [numbers] if len(parts) == 1 else [numbers[middle:], numbers[: max(1, middle)]]
+    return [
+        HeldOutTrees(_trees_without(fit, part, which, progress), part.test)
+        for part, which in zip(parts, some, strict=True)
+    ]
 
 
 def responses_held_out(fit: AnyFit) -> NDArray[np.float64]:
@@ -76,43 +99,19 @@ def responses_held_out(fit: AnyFit) -> NDArray[np.float64]:
     return y[:, None] if n_classes == 1 else np.eye(n_classes)[y.astype(np.int64)]
 
 
-def _of_trees(fit: Fit) -> list[HeldOutTrees] | None:
-    """Return each tree with its out-of-bag rows."""
-    unseen = fit.draws.all_unseen() & (fit.data.weights > 0)
-    parts = [HeldOutTrees(fit.forest.tree(b), unseen[b]) for b in range(fit.forest.n_trees)]
-    return parts if unseen.any() else None
-
-
-def _of_runs(fit: BoostedFit) -> list[HeldOutTrees] | None:
-    """Return the trees of each run with the rows that it did not draw."""
-    forest, K, M = fit.forest, fit.control.n_outputs, fit.control.n_runs
+def _with_rows_missed(fit: AnyFit) -> list[HeldOutTrees] | None:
+    """Return each tree, or the trees of each run, with the rows that it did not draw."""
+    assert isinstance(fit, Fit | BoostedFit)
     missed = rows_missed(fit) & (fit.data.weights > 0)
-    trees = [[forest.tree(b) for b in range(forest.n_trees) if b // K % M == m] for m in range(M)]
-    parts = [
-        HeldOutTrees(joined(of_run, len(of_run)), rows)
-        for of_run, rows in zip(trees, missed, strict=True)
-    ]
-    return parts if missed.any() else None
-
-
-def _grown_again(fit: Fit, progress: bool) -> list[HeldOutTrees] | None:
-    return _folds(fit, progress) if fit.forest.n_trees == 1 else _forest_halves(fit, progress)
-
-
-def _folds(fit: Fit, progress: bool) -> list[HeldOutTrees] | None:
-    """Return a tree grown without each fold, sized as the tree of the fit was."""
-    parts, control = _parts(fit, FOLDS if fit.data.X.size <= LARGE else HALVES), fit.control
-    if parts is None:
+    if not missed.any():
         return None
-    evaluated = []
-    with progress_bar(total=len(parts), unit="fold", progress=progress) as bar:
-        grow = partial(_tree_without, fit)
-        for part, tree in zip(
-            parts, in_order(grow, parts, control.n_jobs, fit.data.X.size), strict=True
-        ):
-            evaluated.append(HeldOutTrees(tree, part.test))
-            bar.update()
-    return evaluated
+    forest, parts = fit.forest, []
+    n_outputs = fit.control.n_outputs if isinstance(fit, BoostedFit) else 1
+    unit = np.arange(forest.n_trees) // n_outputs % len(missed)
+    for m, rows in enumerate(missed):
+        trees = [forest.tree(int(b)) for b in np.flatnonzero(unit == m)]
+        parts.append(HeldOutTrees(trees[0] if len(trees) == 1 else joined(trees, len(trees)), rows))
+    return parts
 
 
 def _tree_without(fit: Fit, part: FoldRows) -> Forest:
@@ -129,73 +128,32 @@ def _tree_without(fit: Fit, part: FoldRows) -> Forest:
     return with_leaves(grown.forest, leaves, rule, loss)
 
 
-def _forest_halves(fit: Fit, progress: bool) -> list[HeldOutTrees] | None:
-    """Return half of the trees grown without one half of the rows, half without the other."""
-    parts = _parts(fit, HALVES)
-    if parts is None:
-        return None
-    return [
-        HeldOutTrees(_trees_without(fit, part, some, progress), part.test)
-        for part, some in zip(parts, _shared(np.arange(fit.forest.n_trees), parts), strict=True)
-    ]
-
-
-def _trees_without(fit: Fit, part: FoldRows, some: NDArray[np.int64], progress: bool) -> Forest:
+def _trees_without(
+    fit: Fit | GuidedFit, part: FoldRows, some: NDArray[np.int64], progress: bool
+) -> Forest:
     """Return the trees of the numbers `some`, grown on the rows of a part and pruned alike."""
-    data, controls = fit.data.keeping(part.train), list(fit.kinds.values()) or [fit.control]
+    data, n_jobs = fit.data.keeping(part.train), fit.control.n_jobs
+    if isinstance(fit, GuidedFit):
+        of_streams = fit.streams[some]
+        return grow_guided_trees(
+            fit.design, data, fit.control, of_streams, n_jobs, progress
+        ).unshared
+    controls = list(fit.kinds.values()) or [fit.control]
     kind = np.zeros(len(some), dtype=np.int64) if fit.blend is None else fit.blend.of_tree[some]
     of_kind = [
-        grow_alike(
-            fit.design, data, controls[g], fit.streams[some[kind == g]], fit.control.n_jobs,
-            progress,
-        )
+        grow_alike(fit.design, data, controls[g], fit.streams[some[kind == g]], n_jobs, progress)
         for g in np.unique(kind)
-    ]  # fmt: skip
+    ]
     forest = joined(of_kind, len(of_kind))
     if fit.pruning is None or fit.control.alpha is None:
         return forest
     return pruned(forest, critical_alphas(forest, fit.control.pruning), fit.control.alpha)
 
 
-def _guided_halves(fit: GuidedFit, progress: bool) -> list[HeldOutTrees] | None:
-    """Return half of the trees grown without one half of the rows, half without the other."""
-    parts, control = _parts(fit, HALVES), fit.control
-    if parts is None:
-        return None
-    return [
-        HeldOutTrees(
-            grow_guided_trees(
-                fit.design, fit.data.keeping(part.train), control, some, control.n_jobs, progress
-            ).unshared,
-            part.test,
-        )
-        for part, some in zip(parts, _shared(fit.streams, parts), strict=True)
-    ]
-
-
-def _boosted_halves(fit: BoostedFit, progress: bool) -> list[HeldOutTrees] | None:
-    """Return trees boosted without each half of the rows."""
-    parts = _parts(fit, HALVES)
-    if parts is None:
-        return None
-    try:
-        return [HeldOutTrees(_boosted_without(fit, part, progress), part.test) for part in parts]
-    except InputError:  # too few rows for those that validation= holds out
-        return None
-
-
 def _boosted_without(fit: BoostedFit, part: FoldRows, progress: bool) -> Forest:
     data = fit.data.keeping(part.train)
     offset = replace(fit.offset, values=fit.offset.values[part.train])
     return grow_boosted_fit("", fit.design, data, offset, fit.control, progress).forest
-
-
-def _shared(trees: NDArray[Trees], parts: list[FoldRows]) -> list[NDArray[Trees]]:
-    """Return the trees of each part: of two one half each; of one tree twice the same."""
-    if len(parts) == 1:
-        return [trees]
-    middle = len(trees) // HALVES
-    return [trees[middle:], trees[: max(1, middle)]]
 
 
 def _parts(fit: AnyFit, k: int) -> list[FoldRows] | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import getitem
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,17 +24,7 @@ from odrf.engine.growth.backends import TasksOnWorkers, computed_by_workers, pre
 from odrf.engine.memory import in_bytes
 from odrf.engine.numeric import streams
 from odrf.engine.trees.forest import Forest
-from odrf.fits.chunks import (
-    UNKNOWN,
-    BlockSums,
-    Passes,
-    Validation,
-    evaluated_block,
-    require_rows,
-    total_of_blocks,
-    tree_bytes,
-    validation_of,
-)
+from odrf.fits import chunks
 from odrf.fits.fit import AnyFit, Fit, RowSums
 from odrf.fits.predicting import predict_rows, rows_of
 from odrf.options.tree import ResolvedOptions
@@ -51,9 +41,9 @@ def trees_at_once(
 
     Rows and growth take at most half of the workers' memory, or the limit of `Chunks`.
     """
-    n_rows, of_rows, of_growth = tree_bytes(rows, control)
+    n_rows, of_rows, of_growth = chunks.tree_bytes(rows, control)
     workers = _workers(client)
-    limits = [float(worker.get("memory_limit") or UNKNOWN) for worker in workers]
+    limits = [float(worker.get("memory_limit") or chunks.UNKNOWN) for worker in workers]
     threads = max(1, sum(int(worker["nthreads"]) for worker in workers))
     if limits and of_rows + of_growth > max(limits):
         raise MemoryError(
@@ -72,44 +62,16 @@ def trees_at_once(
 def _workers(client: Any) -> list[dict[str, Any]]:
     """Return the scheduler's information on all workers."""
     try:
-        found = client.scheduler_info(n_workers=-1)
+        information = client.scheduler_info(n_workers=-1)
     except TypeError:  # older versions report all workers in any case
-        found = client.scheduler_info()
-    return list(found["workers"].values())
+        information = client.scheduler_info()
+    return list(information["workers"].values())
 
 
 # So many sums of leaves are added up by one task.
 ADDED_AT_ONCE = 8
 # Batches of trees at the same time: one draws rows while the other one grows.
 BATCHES = 2
-
-
-class _RowDrawing(NamedTuple):
-    """What draws the rows of some trees."""
-
-    reader: BlockReader
-    draw: HashedDraw
-
-
-class _RowsDrawn(NamedTuple):
-    """The checksums of a range of blocks, and the rows that each tree has drawn from it."""
-
-    checksums: list[BlockChecksum]
-    pieces: list[TreeRows | None]
-
-
-class _Planted(NamedTuple):
-    """The number of a tree, and its random stream (4,)."""
-
-    number: int
-    stream: NDArray[np.uint64]
-
-
-class _Evaluated(NamedTuple):
-    """The sums of a range: checksum and sums of each block, and the sums of leaves."""
-
-    blocks: list[tuple[BlockChecksum, BlockSums]]
-    leaf_sums: NDArray[np.int64]
 
 
 def _trees_on_workers(
@@ -144,20 +106,15 @@ def _grown_trees(
     rows: StreamedRows, batch: TasksOnWorkers[Any], n_ranges: int, advance: Callable[[], object]
 ) -> Iterator[Forest]:
     """Yield the trees of a batch, when the checksums of all its rows are right."""
-    results, seen = batch.results(), 0
+    results, n = batch.results(), 0
     for _ in range(n_ranges):
-        seen += _require_same(rows, next(results))
-    rows.require_all(seen)
+        for block in next(results):
+            rows.require_same(block)
+            n += block.n_rows
+    rows.require_all(n)
     for tree in results:
         yield tree
         advance()
-
-
-def _require_same(rows: StreamedRows, checksums: Sequence[BlockChecksum]) -> int:
-    """Compare checksums with those of the pass before; return how many rows they are of."""
-    for found in checksums:
-        rows.require_same(found)
-    return sum(found.n_rows for found in checksums)
 
 
 def _submit_batch(
@@ -176,81 +133,80 @@ def _submit_batch(
     """
     source = _partitions(rows)
     trees = [number - n_ranges for number in numbers if number >= n_ranges]
-    drawing = _RowDrawing(rows.reader, draw._replace(keys=draw.keys[trees]))
-    tasks = _tasks(source, "draw rows", _drawn, scattered(source.client, drawing), rows)
-    graph, given = tasks.graph, scattered(source.client, recipe)
+    drawing = rows.reader, draw._replace(keys=draw.keys[trees])
+    tasks = _tasks(source, "draw rows", _drawn, drawing, rows)
+    graph, sent = tasks.graph, scattered(source.client, recipe)
     check, pick, grow = prefixed("check rows"), prefixed("pick rows"), prefixed("grow tree")
     for s, key in enumerate(tasks.keys):
         graph[check, s] = (getitem, key, 0)
         for t in range(len(trees)):
             graph[pick, s, t] = (_picked, key, t)
     for t, tree in enumerate(trees):
-        task = _Planted(first + tree, tree_streams[tree])
         pieces = [(pick, s, t) for s in range(len(tasks.keys))]
-        graph[grow, t] = (partial(_grown, task), given, *pieces)
+        graph[grow, t] = (partial(_grown, first + tree, tree_streams[tree]), sent, *pieces)
     keys = [(check, number) for number in numbers if number < n_ranges]
     keys += [(grow, t) for t in range(len(trees))]
     return computed_by_workers(source.client, graph, keys)
 
 
-def _drawn(drawing: _RowDrawing, blocks: Iterator[pd.DataFrame]) -> _RowsDrawn:
-    """Return the rows that the trees draw from the chunks of a block."""
-    gathering, checksums = Gathering(drawing.draw, 1), []
-    for block in blocks:
-        rows = drawing.reader.rows(block)
-        if rows is not None:
-            checksums.append(checked_sum(rows))
-            gathering.add(rows)
-    n_trees = len(drawing.draw.keys)
-    pieces = [gathering.take(t) if gathering.n_rows(t) else None for t in range(n_trees)]
-    return _RowsDrawn(checksums, pieces)
+def _drawn(
+    drawing: tuple[BlockReader, HashedDraw], blocks: Iterator[pd.DataFrame]
+) -> tuple[list[BlockChecksum], list[TreeRows | None]]:
+    """Return the checksums of a range of blocks, and the rows that each tree draws from it."""
+    reader, draw = drawing
+    gathering, checksums = Gathering(draw, 1), []
+    for rows in filter(None, map(reader.rows, blocks)):
+        checksums.append(checked_sum(rows))
+        gathering.add(rows)
+    n_trees = len(draw.keys)
+    return checksums, [gathering.take(t) if gathering.n_rows(t) else None for t in range(n_trees)]
 
 
-def _picked(drawn: _RowsDrawn, t: int) -> TreeRows | None:
+def _picked(drawn: tuple[Any, list[TreeRows | None]], t: int) -> TreeRows | None:
     """Return the rows that one of the trees has drawn."""
-    return drawn.pieces[t]
+    return drawn[1][t]
 
 
-def _grown(task: _Planted, recipe: Recipe, *pieces: TreeRows | None) -> Forest:
-    """Return the tree that grows on the rows of all pieces."""
-    found = [piece for piece in pieces if piece is not None]
-    require_rows(len(found), task.number)
-    return grown_apart(joined_rows(found), recipe, task.stream)
+def _grown(
+    number: int, stream: NDArray[np.uint64], recipe: Recipe, *pieces: TreeRows | None
+) -> Forest:
+    """Return the tree of a number and a stream that grows on the rows of all pieces."""
+    drawn = [piece for piece in pieces if piece is not None]
+    chunks.require_rows(len(drawn), number)
+    return grown_apart(joined_rows(drawn), recipe, stream)
 
 
 def _evaluated_on_workers(
     fit: Fit, rows: StreamedRows, draw: HashedDraw, advance: Callable[[int], object]
 ) -> RowSums:
     """Return the sums of all rows; see `Passes`."""
-    source, evaluating = _partitions(rows), validation_of(fit, rows, draw)
+    source, evaluating = _partitions(rows), chunks.validation_of(fit, rows, draw)
     n_ranges = len(source.ranges(rows.reader.used.columns))
     submit = partial(_submit_evaluation, rows, evaluating)
     tasks = TasksOnWorkers[Any](source.client, submit, n_ranges + 1)
     leaf_sums = evaluating.no_sums()
 
-    def evaluated() -> Iterator[BlockSums]:
-        results, seen = tasks.results(), 0
+    def evaluated() -> Iterator[chunks.BlockSums]:
+        results, n = tasks.results(), 0
         for _ in range(n_ranges):
-            for found, sums in next(results):
-                rows.require_same(found)
-                seen += found.n_rows
+            for block, sums in next(results):
+                rows.require_same(block)
+                n += block.n_rows
                 yield sums
-                advance(found.n_rows)
-        rows.require_all(seen)
+                advance(block.n_rows)
+        rows.require_all(n)
         for total in results:
             np.add(leaf_sums, total, out=leaf_sums)
 
-    return total_of_blocks(evaluated(), evaluating, leaf_sums)
+    return chunks.total_of_blocks(evaluated(), evaluating, leaf_sums)
 
 
 def _submit_evaluation(
-    rows: StreamedRows, evaluating: Validation, numbers: Sequence[int]
+    rows: StreamedRows, evaluating: chunks.Validation, numbers: Sequence[int]
 ) -> Sequence[Any]:
     """Submit the tasks that evaluate; return the futures of sums of rows, last of leaves."""
     source = _partitions(rows)
-    tasks = _tasks(
-        source, "evaluate rows", _evaluated_range, scattered(source.client, evaluating), rows
-    )
+    tasks = _tasks(source, "evaluate rows", _evaluated_range, evaluating, rows)
     graph, of_rows, of_leaves = tasks.graph, prefixed("pick sums"), prefixed("pick leaf sums")
     for s, key in enumerate(tasks.keys):
         graph[of_rows, s] = (getitem, key, 0)
@@ -265,14 +221,16 @@ def _submit_evaluation(
     return computed_by_workers(source.client, graph, keys)
 
 
-def _evaluated_range(evaluating: Validation, blocks: Iterator[pd.DataFrame]) -> _Evaluated:
-    """Return the sums of the chunks of a block."""
-    leaf_sums, found = evaluating.no_sums(), []
-    for block in blocks:
-        rows = evaluating.reader.rows(block)
-        if rows is not None:
-            found.append((checked_sum(rows), evaluated_block(evaluating, rows, 1, leaf_sums)))
-    return _Evaluated(found, leaf_sums)
+def _evaluated_range(
+    evaluating: chunks.Validation, blocks: Iterator[pd.DataFrame]
+) -> tuple[list[tuple[BlockChecksum, chunks.BlockSums]], NDArray[np.int64]]:
+    """Return the checksum and the sums of each block of a range, and the sums of leaves."""
+    leaf_sums, of_blocks = evaluating.no_sums(), []
+    for rows in filter(None, map(evaluating.reader.rows, blocks)):
+        of_blocks.append(
+            (checked_sum(rows), chunks.evaluated_block(evaluating, rows, 1, leaf_sums))
+        )
+    return of_blocks, leaf_sums
 
 
 def _added(*parts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -291,15 +249,16 @@ def _tasks(
     source: PartitionBlocks,
     what: str,
     function: Callable[[Any, Iterator[pd.DataFrame]], Any],
-    given: Any,
+    argument: Any,
     rows: StreamedRows,
 ) -> BlockRangeTasks:
-    """Return a task for each of all blocks."""
+    """Return a task ``function(argument, blocks)`` for each of all ranges of blocks."""
     columns = rows.reader.used.columns
-    return source.tasks(what, function, given, columns, range(len(source.ranges(columns))))
+    numbers = range(len(source.ranges(columns)))
+    return source.tasks(what, function, scattered(source.client, argument), columns, numbers)
 
 
-ON_WORKERS = Passes(_trees_on_workers, _evaluated_on_workers)
+ON_WORKERS = chunks.Passes(_trees_on_workers, _evaluated_on_workers)
 """On the workers of a cluster of Dask, which have the rows in partitions."""
 
 

@@ -236,8 +236,10 @@ def boosted_out_of_bag(fit: BoostedFit) -> NDArray[np.float64]:
     return mean_of_other_runs(list(scores), rows_missed(fit)) + fit.offset.values
 
 
-def rows_missed(fit: BoostedFit) -> NDArray[np.bool_]:
-    """Return the rows (M, n) that each run did not draw; no run draws held-out rows."""
+def rows_missed(fit: Fit | BoostedFit) -> NDArray[np.bool_]:
+    """Return the rows (M, n) that each tree, or run, did not draw; no run draws held-out rows."""
+    if isinstance(fit, Fit):
+        return fit.draws.all_unseen()
     missed = np.ones((fit.control.n_runs, len(fit.data.y)), dtype=bool)
     missed[:, ~fit.held] = [run.missed for run in fit.boosted.drawn]
     return missed

@@ -57,12 +57,12 @@ def files_of_parquet(path: Path) -> Reader:
     names = [str(file) for file in files]
     folder = str(path) if path.is_dir() else None
     try:
-        found = arrow.dataset.dataset(
+        dataset = arrow.dataset.dataset(
             names, format="parquet", partitioning="hive", partition_base_dir=folder
         )
     except (OSError, ValueError) as error:
         raise InputError(f"data={names[0]!r} is no file of Parquet; {OF_TEXT}") from error
-    return lambda columns: _read_files(found, columns)
+    return lambda columns: _read_files(dataset, columns)
 
 
 def _read_files(dataset: Any, columns: Sequence[str] | None) -> Iterator[BatchOfFile]:
@@ -130,8 +130,8 @@ def _require_fields(part: Any, schema: Any, wanted: Sequence[str]) -> Any:
             f"{called} lacks column {absent[0]!r}{nearest(absent[0], own.names)}: all files must "
             "have the same columns"
         )
-    found = pd.Index([name for name in own.names if name not in _row_labels(own)])
-    require_columns(called, found, pd.Index(schema.names))
+    fields = pd.Index([name for name in own.names if name not in _row_labels(own)])
+    require_columns(called, fields, pd.Index(schema.names))
     return own
 
 

@@ -54,12 +54,17 @@ def _entries(place: re.Match[str]) -> str:
 
 
 def _read(text: str) -> dict[str, list[str]]:
-    """Return the lines of each entry by the word that it begins with, which is not indented."""
+    """Return the lines of each entry by its name, which begins the line that is not indented.
+
+    The name is the argument, or stands before ``=``.
+    """
     entries: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in text.strip("\n").split("\n"):
         if line and line[0] != " ":
-            entries[line.partition(" ")[0]] = lines = []
+            name, mark, head = line.partition(" = ")
+            name = name if mark else line.partition(" ")[0]
+            entries[name], line = (lines := []), head or line
         lines.append(line)
     return entries
 
@@ -282,6 +287,267 @@ survival_problem
     ------
     InputError
         If an argument is out of range.
+rows_to_predict = newdata : DataFrame, optional
+    Rows to predict, with the columns that the formula uses.  The response is not needed, and other
+    columns are ignored.  By default the training rows.
+types_of_labels
+    - ``"response"``: the mean response (regression), or the class.  Classes are
+      categorical: with the categories of the response, in their order, or else sorted.
+    - ``"class"``: the most probable class, the first of ties.  With
+      ``criterion="ordinal"`` the median: the first class with a cumulative probability of
+      at least 1/2.  Its mean absolute difference in rank is the smallest.
+    - ``"prob"``: a column of probabilities for each class.
+    - ``"cumulative"``, for ordered classes: a column for each class but the last, with the
+      probability of this class or a lower one.
+types_of_trees
+    - ``"leaf"``: the number of the leaf that the row reaches, as in `ODTResults.nodes`; for
+      a forest a column for each tree.
+    - ``"trees"``: a column with the prediction of each tree.
+priors : mapping of class to number, or Series, optional
+    The class shares π' in the population of these rows, if they differ from the weighted
+    shares π in the training rows: a positive number for each class; they add up to 1.
+    Probabilities are corrected by Bayes' rule, p'_k ∝ p_k·π'_k/π_k (Saerens, Latinne and
+    Decaestecker 2002, equation (2.4)), and classes are predicted from these.  For the types
+    ``"response"``, ``"class"``, ``"prob"`` and ``"cumulative"`` of classes; see
+    `estimate_priors`.
+training : {"out-of-bag", "in-bag"}, optional
+    How training rows are predicted, without `newdata`.  ``"out-of-bag"``, the default of
+    fits that leave rows out: by the trees that did not draw the row (of boosted trees, by
+    the runs).  These are forests of `odrf.odrf`, unless ``resample="none"``, boosted trees
+    with several runs, and fits of `odrf.auto`.  ``"in-bag"``: by all trees, as if the row
+    were new.  It is the default of all other fits, and too close to the responses of the
+    training rows.
+progress_of_rows = progress : bool, default False
+    Show a progress bar of the rows.
+predicted
+    With the index of `newdata`.  With ``missing="drop"``, the prediction of a row with
+    missing predictors is missing.  Out of bag, that of a row that every tree drew is
+    missing, with a `UserWarning` unless the fit has `order`; for ``"trees"``, that of a
+    tree that drew the row.  ``"leaf"`` gives the leaves in all trees in any case.
+unknown_levels
+    If a factor of `newdata` has levels that no training row has, declared as categories or
+    not: they count as missing values if the fit has ``missing="split"``, the default, or
+    ``"surrogate"``; else the row is taken to have none of the known levels.  An ordered
+    factor has a rank for each declared category, whether or not a row has it.
+level : float, default 0.95
+    Nominal coverage of the intervals.
+quantiles : float or sequence of float, optional
+    Probabilities above 0 and below 1.  They imply ``type="quantile"``, whose default they
+    are (0.05, 0.5, 0.95).
+offset : str, array-like or float, optional
+    Offsets of the new rows: a column of `newdata`, one number for each row (of a Series by
+    its labels), or one for all.  By default the column that ``offset=`` named in the fit.
+chunks_to_predict = source : path, Chunks, iterable of data frames, or function
+    The rows, as `odrf.Chunks` takes them; also an iterator of data frames, such as
+    ``pd.read_csv(path, chunksize=100_000)``.
+rows_to_evaluate = newdata : DataFrame, optional
+    Rows with their times and events, each of weight 1.  By default the training rows with
+    their case weights, predicted out of bag by a forest and by a tree of a forest.  A tree
+    of `odrf.odt`, or a forest whose trees use all rows, predicts them itself, which is too
+    good.
+cause_evaluated = cause : str, optional
+    The cause whose events are predicted: a category of the event in ``Surv(time, event)``.
+    By default every cause counts as the event.
+until : float, optional
+    Uno's C counts events up to this time, and Brier scores are integrated up to it.  By
+    default the last event time at which a tenth of the rows is still at risk: later, few
+    rows have large weights.
+groups_of_risk = groups : int, default 10
+    Rows of similar predicted probability are compared together: at most so many groups, of
+    about equal weight.
+time : float
+    The time, in the unit of the response.
+invalid_score
+    If `newdata` lacks a column or the response; if no row that evaluates has an event; if
+    there is no such `cause`; if `until` is before the first event, or beyond the last time;
+    if `level` is not between 0 and 1; if the fit was kept without its training rows.
+scores
+    The name of the index says of which rows.  Columns: ``estimate``, ``std_error``,
+    ``conf_low``, ``conf_high``.  Rows:
+
+    - ``harrell_c``: Harrell's C, the share of comparable pairs of rows in which the row
+      with the earlier event has the higher risk.  What it estimates depends on censoring.
+    - ``uno_c``: Uno's C, weighted by the inverse probability not to be censored.
+    - ``integrated_brier``: the mean over time, from 0 to `until`, of the Brier score of the
+      survival curves, with the same weights (Graf et al. 1999).
+    - ``explained``: 1 minus this score divided by that of the Kaplan–Meier curve of the
+      training rows; 0 if predictors tell nothing.
+
+    Intervals are normal, with ``groups=`` by Student's t; of ``explained``, which is at
+    most 1, on the scale of log(1 - p), of the others, which lie between 0 and 1, on that of
+    log(p/(1 - p)), so that they stay within.  A score that is such a limit has none.
+
+    Of one cause there is no ``harrell_c``; ``uno_c`` is the C of Wolbers et al. (2014), and
+    the Kaplan–Meier curve becomes the Aalen–Johansen estimate.
+rows_to_evaluate_of_rounds = newdata : DataFrame, optional
+    Rows with their times and events, each of weight 1.  By default the training rows with
+    their case weights: with several runs predicted out of bag, else those held out.  With
+    one run and none held out it is all training rows, for which the scores are too good.
+impurity
+    - ``"impurity"``: the impurity decrease of the splits on the predictor, each weighted by
+      the node's share of the rows: the mean over the trees.  For boosted trees, decrease
+      times node weight: the sum over the trees.  The rows that chose the splits also
+      evaluate them: predictors with many cut points seem more important than they are.
+tests_of_variables
+    - ``"conditional"``: a test of each variable (Watson and Wright 2021): by how much the
+      loss of held-out rows grows when the variable is replaced by a stand-in, which is
+      drawn given the other variables.  It asks what the variable tells that the others do
+      not.
+    - ``"loco"``: the same test, but the fit is grown again on stand-ins.  It asks what is
+      lost if the variable is not there from the beginning.
+splits_on_several
+    What a split on several predictors adds is divided among them: in proportion to the
+    absolute values of their coefficients, for numbers scaled to [0, 1]; of a factor the
+    range of its coefficients, 0 among them, stands for it.  So a predictor without a
+    relation that is split on together with others has a part of what these add.
+test : {"t", "wilcoxon"}, default "t"
+    For tests: Student's t of the mean rise of the loss, or Wilcoxon's signed ranks of the
+    rises.  Both are one-sided: a variable that matters lowers the loss.
+adjust : {"holm", "bh"} or None, default "holm"
+    For tests: how p-values are adjusted for their number.  ``"holm"`` bounds the
+    probability of any false finding, ``"bh"`` (Benjamini and Hochberg) the expected share
+    of false ones among those found.
+groups_tested = groups : mapping of str to list of str, optional
+    For tests: sets of variables, by name, that are replaced and tested together.  Variables
+    in no set are tested one by one.
+level_of_tests = level : float, default 0.95
+    For tests: coverage of the intervals, which have two sides.
+notes_on_tests
+    Tests divide the rows into five folds, at random or in time.  Each of the last three
+    evaluates the fit grown again on the folds before it: by the squared error, for classes by
+    the sum of squared differences of indicators and probabilities.  (If each fold evaluated
+    trees of all others, the rises of two folds would be correlated, and the test too large.)
+    Groups of rows stay whole and are one unit of the test.  A stand-in for a number is an
+    estimate of its mean given the other variables (ridge regression, and a forest of its
+    residuals if this helps) plus the residual of a random row; a label is drawn from the class
+    probabilities of a forest.  Predictors that are computed from the variable follow.  Losses
+    are means over ten draws for the t test.  Wilcoxon's test uses one, because its differences
+    must be symmetric.
+
+    A variable that tells nothing beside the others and its stand-in have the same distribution,
+    so that the test finds it significant in 5 % of the samples, as far as the estimate of that
+    distribution is good.  Growing without the variable, as leave-one-covariate-out of Lei et
+    al. (2018) does, changes how many predictors compete in a node, so that the loss of a
+    variable that tells nothing does not rise by 0 on average; on stand-ins it does (Hooker,
+    Mentch and Zhou 2021, "condition and relearn").
+references_of_importances
+    G. Hooker, L. Mentch and S. Zhou (2021). Unrestricted permutation forces extrapolation:
+    variable importance requires at least one more model, or there is no free variable
+    importance. Statistics and Computing 31.
+
+    J. Lei, M. G'Sell, A. Rinaldo, R. J. Tibshirani and L. Wasserman (2018). Distribution-free
+    predictive inference for regression. JASA 113.
+
+    D. S. Watson and M. N. Wright (2021). Testing conditional independence in supervised
+    learning algorithms. Machine Learning 110.
+
+    X. Li, Y. Wang, S. Basu, K. Kumbier and B. Yu (2019). A debiased MDI feature importance
+    measure for random forests. NeurIPS.
+by : str or list of str, optional
+    Columns whose values make groups of rows; each group has its own average.  By default
+    all rows are one group.
+at : mapping, optional
+    Values, or lists of values, that variables are set to in every row, such as
+    ``{"age": [30, 60]}``: one average for each combination.  A variable is a column of the
+    data; predictors computed from it, such as ``log(age)``, follow.
+rows_averaged = newdata : DataFrame, optional
+    The rows.  By default the training rows, with their case weights, which class weights
+    multiply; new rows count alike.  Rows of a fit with offsets need the column that
+    ``offset=`` named.
+population : bool, default False
+    False: the average over these very rows.  True: the rows are a sample of a population,
+    and its chance is added to the variance: that of the predictions, divided by the number
+    of rows.  Training rows of one group (``groups=``) are one unit of the sample.
+table_of_effects
+    Its `table` has the columns of marginaleffects: ``term``, ``contrast``, those of `at`
+    and `by`, for classes ``class``, ``estimate``, ``std_error``, ``statistic``,
+    ``p_value``, ``conf_low``, ``conf_high``.
+invalid_effect
+    If an argument or a column cannot be used; if a column is in `by` and in `at`; if the
+    fit has no training rows, and there are no new ones.
+notes_on_effects
+    Standard errors are for the forest's expectation over training samples; they do not cover
+    its bias.  They are those of the jackknife after bootstrap (`odrf.statistics.jackknife`),
+    for the mean over the trees of each tree's average.  Only forests of `odrf.odrf` that have
+    their training rows have them.
+    Tests and intervals are normal; with ``groups=``, by Student's t with as many degrees of
+    freedom as there are groups, less the number of strata.  Intervals of averaged probabilities
+    are on the scale of the log odds, so that they stay between 0 and 1.
+values : list, or mapping of str to list, optional
+    The points.  By default see `points`, which has no say where these are given; of a
+    factor all levels.
+points_of_curves = points : int, optional
+    How many points a variable of numbers has: equally spaced ones between its 1 % and 99 %
+    quantiles, or all of its values if they are not more.  By default 50, for two variables
+    20.
+rows_of_curves = newdata : DataFrame, optional
+    The rows.  By default the training rows.  Rows of a fit with offsets need the column
+    that ``offset=`` named.
+invalid_curve
+    If no predictor is computed from a variable, or it holds dates; if `values` or `points`
+    are none; if the fit does not hold its training rows, and there is no `newdata`.
+variables_of_pairs = variables : list of str, optional
+    Columns of the data that the predictors are computed from.  By default all; the time
+    grows with the square of their number.
+rows_of_pairs = rows : int, default 100
+    Over how many rows predictions are averaged, at as many values.  Of those that have a
+    value of each variable some are drawn, by their weights, or all are taken if they are
+    not more; then they count alike.  The time grows with its square.
+rows_drawn = newdata : DataFrame, optional
+    Where the rows are drawn from.  By default the training rows.  Rows of a fit with
+    offsets need the column that ``offset=`` named.
+rows_to_explain = newdata : DataFrame, optional
+    Rows to explain.  By default the training rows, as all trees predict them.  Rows that
+    cannot be predicted are left out.
+background : DataFrame or int, optional
+    What predictions are compared with: rows, or how many training rows are drawn by the
+    seed of the fit.  By default 100 are drawn, or all are taken if there are not more.
+    Rows of unequal case weights are drawn in proportion to them, with replacement.
+max_boxes : int, default 4096
+    Values are exact where all coalitions of a tree and a pair of rows fall into at most so
+    many boxes; of fewer than 13 terms that a tree reads they always do, with 4096.  With
+    more, orders of the terms are drawn for the boxes of little weight, below 3/√max_boxes.
+    A smaller number is faster and less exact; with 0 all orders are drawn.
+draws : int, optional
+    How many random orders are drawn, each together with its reverse, at least 2: of each
+    box that is drawn.  By default as many as give a reliable standard error.
+seed_of_orders = seed : int, SeedSequence or Generator, optional
+    Seed of the orders; by default that of the fit.
+threads_of_fit = n_jobs : int, optional
+    Threads; by default those of the fit.  The values are the same for any number.
+progress_of_shap = progress : bool, default False
+    Show a progress bar of the rows.
+invalid_shap
+    If an argument is out of range, or rows cannot be predicted; for class probabilities of
+    a guided forest, which are shares of votes and no mean over trees.
+rows_to_check = newdata : DataFrame, optional
+    Rows with their classes.  By default the training rows, predicted out of bag and with
+    their case and class weights.
+level_of_checks = level : float, default 0.95
+    Nominal coverage of the intervals of the bins, and of the band for calibrated
+    probabilities.
+invalid_check
+    If the fit is a regression; if no rows are out of bag and there is no `newdata`; if the
+    rows have one class only.
+folds_of_path = cv : int, array-like, splitter or None, default 10
+    Folds of the cross-validation.  For each fold, a tree is grown without it by the same
+    options, pruned at the geometric means of successive critical α, and evaluated on it.
+    The path of a pruned tree begins at the α at which it was cut, as a part of its
+    parent's.
+
+    - A number of folds, stratified by class.  Of a fit with `groups`, groups are held out
+      whole; of one with `order`, each of `cv` blocks of rows is held out from a tree of the
+      rows before it.
+    - The fold of each row: labels of any kind, for the rows of the data or of the fit.
+    - An object with ``split(X, y, groups)``, as in scikit-learn; X are row numbers.  Each
+      row may be held out once.
+
+    None gives training errors only.
+seed_of_folds = seed : int, SeedSequence or Generator, optional
+    Seed of the folds and their trees; by default that of the fit.
+threads_of_path = n_jobs : int, optional
+    Threads; by default all cores, or as many as ``OMP_NUM_THREADS`` says.  The result is
+    the same for any number.
 references_of_trees
     G. E. P. Box and D. R. Cox (1964). An analysis of transformations. Journal of the Royal
     Statistical Society B 26, 211-252.

@@ -173,11 +173,9 @@ class AnyResults(metaclass=ResultsType):
 
         Parameters
         ----------
-        source : path, Chunks, iterable of data frames, or function
-            The rows, as `odrf.Chunks` takes them; also an iterator of data frames, such as
-            ``pd.read_csv(path, chunksize=100_000)``.
+        {chunks_to_predict}
         type : str, optional
-            As in `predict`, by default its default.
+            What is predicted: a type of `predict`, by default its first.
         progress : bool, default False
             Show a progress bar of the chunks.
 
@@ -222,12 +220,11 @@ class AnyResults(metaclass=ResultsType):
 
         Parameters
         ----------
-        source : path, Chunks, iterable of data frames, or function
-            The rows, as by `predict_chunks`.
+        {chunks_to_predict}
         path : str or path
             The file, which is written as a whole: if this fails, what was there is unchanged.
         type : str, optional
-            As in `predict`, by default its default.
+            What is predicted: a type of `predict`, by default its first.
         keep : sequence of str, default ()
             Columns of the source that are written, too, such as an identifier.
         progress : bool, default False

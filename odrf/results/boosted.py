@@ -132,9 +132,7 @@ class ODBTResults(TreeModelResults):
 
         Parameters
         ----------
-        newdata : DataFrame, optional
-            Rows to predict, with the columns that the formula uses.  The response is not needed,
-            and other columns are ignored.  By default the training rows.
+        {rows_to_predict}
         type : str, default "response"
             - ``"response"``: the mean response (with the absolute loss its median), or the class.
               Classes are categorical: with the categories of the response, or else sorted.
@@ -151,14 +149,10 @@ class ODBTResults(TreeModelResults):
             - ``"leaf"``: a column for each tree with the number of the leaf that the row reaches.
               Trees are ordered by round, then run, then score: where rows have K scores (with the
               multinomial and the ordinal loss), tree b belongs to score b modulo K.
-        offset : str, array-like or float, optional
-            Offsets of the new rows: a column of `newdata`, one number for each row (of a Series by
-            its labels), or one for all.  By default the column that ``offset=`` named in the fit.
-        priors, training
-            As in `ODTResults.predict`.  With one run, training rows are predicted by all trees;
-            rows that were held out took part only in the choice of the number of rounds.
-        progress : bool, default False
-            Show a progress bar of the rows.
+        {offset, priors, training}
+            With one run, training rows are predicted by all trees; rows that were held out took
+            part only in the choice of the number of rounds.
+        {progress_of_rows}
 
         Returns
         -------
@@ -177,7 +171,7 @@ class ODBTResults(TreeModelResults):
         Warns
         -----
         UserWarning
-            If a factor has levels that no training row has, as in `ODTResults.predict`.
+            {about unknown_levels}
         """
         checked_choice("type", type, PREDICTIONS)
         require_classes(self.design.response, type)
@@ -219,8 +213,7 @@ class ODBTResults(TreeModelResults):
 
         Parameters
         ----------
-        newdata, offset, training
-            As in `predict`.
+        {rows_to_predict, offset, training}
 
         Returns
         -------

@@ -37,14 +37,10 @@ def calibration(
 
     Parameters
     ----------
-    newdata : DataFrame, optional
-        Rows with their classes.  By default the training rows, predicted out of bag and with
-        their case and class weights.
+    {rows_to_check}
     bins : int, default 10
         Bins of about equally many rows in the table.
-    level : float, default 0.95
-        Nominal coverage of the intervals of the bins, and of the band for calibrated
-        probabilities.
+    {level_of_checks}
 
     Returns
     -------
@@ -55,8 +51,7 @@ def calibration(
     Raises
     ------
     InputError
-        If the fit is a regression; if no rows are out of bag and there is no `newdata`; if the
-        rows have one class only.
+        {about invalid_check}
 
     Notes
     -----
@@ -97,8 +92,7 @@ def discrimination(
 
     Parameters
     ----------
-    newdata, level
-        As in `calibration`.
+    {rows_to_check, level_of_checks}
 
     Returns
     -------
@@ -109,7 +103,7 @@ def discrimination(
     Raises
     ------
     InputError
-        As by `calibration`.
+        {about invalid_check}
 
     Notes
     -----

@@ -152,9 +152,10 @@ class StreamedResults(ODRFResults):
         Parameters
         ----------
         type : {"out_of_bag", "impurity"}, default "out_of_bag"
-            As in `ODRFResults.importance`: evaluated by the rows that each tree did not draw,
-            summed up while they passed by; or by the rows that chose the splits, so that predictors
-            of many values seem more important than they are.
+            - ``"out_of_bag"``: the decrease of the variance of the response (for classes, of the
+              Gini index) by the splits on the predictor, evaluated by the rows that each tree did
+              not draw, summed up while they passed by.
+            {about impurity}
         test, adjust, groups, level, progress
             They are for types that need training rows.
 

@@ -38,21 +38,14 @@ def partial(
     ----------
     variables : str or list of two str
         Columns of the data that the predictors are computed from.
-    values : list, or mapping of str to list, optional
-        The points.  By default see `points`, which has no say where these are given; of a
-        factor all levels.
-    points : int, optional
-        How many points a variable of numbers has: equally spaced ones between its 1 % and 99 %
-        quantiles, or all of its values if they are not more.  By default 50, for two variables
-        20.
+    {values, points_of_curves}
     newdata : DataFrame, optional
         Rows over which predictions are averaged.  By default the training rows, with their case
         weights, which class weights multiply; new rows count alike.  Rows of a fit with offsets
         need the column that ``offset=`` named.
     level : float, default 0.95
         Coverage of intervals and bands.
-    progress : bool, default False
-        Show a progress bar of the rows.
+    {progress_of_rows}
 
     Returns
     -------
@@ -71,8 +64,7 @@ def partial(
     Raises
     ------
     InputError
-        If no predictor is computed from a variable, or it holds dates; if `values` or `points`
-        are none; if the fit does not hold its training rows, and there is no `newdata`.
+        {about invalid_curve}
 
     Warns
     -----
@@ -130,8 +122,7 @@ def ale(
         `partial`.  Rows of a fit with offsets need the column that ``offset=`` named.
     level : float, default 0.95
         Coverage of intervals and bands.
-    progress : bool, default False
-        Show a progress bar of the rows.
+    {progress_of_rows}
 
     Returns
     -------
@@ -187,18 +178,10 @@ def interactions(
 
     Parameters
     ----------
-    variables : list of str, optional
-        Columns of the data that the predictors are computed from.  By default all; the time
-        grows with the square of their number.
-    rows : int, default 100
-        Over how many rows predictions are averaged, at as many values.  Of those that have a
-        value of each variable some are drawn, by their weights, or all are taken if they are
-        not more; then they count alike.  The time grows with its square.
+    {variables_of_pairs, rows_of_pairs}
     permutations : int, default 3
         How often the fit is grown again.  0: no noise is computed.
-    newdata : DataFrame, optional
-        Where the rows are drawn from.  By default the training rows.  Rows of a fit with
-        offsets need the column that ``offset=`` named.
+    {rows_drawn}
     progress : bool, default False
         Show a progress bar of the curves.
 
@@ -259,15 +242,10 @@ def ice(
     ----------
     variable : str
         A column of the data that the predictors are computed from.
-    values, points
-        As in `partial`.
+    {values, points_of_curves}
     rows : int, default 200
         How many rows at most; of more, some are drawn at random, by the fit's seed.
-    newdata : DataFrame, optional
-        The rows.  By default the training rows.  Rows of a fit with offsets need the column
-        that ``offset=`` named.
-    progress : bool, default False
-        Show a progress bar of the rows.
+    {rows_of_curves, progress_of_rows}
 
     Returns
     -------
@@ -277,7 +255,8 @@ def ice(
     Raises
     ------
     InputError
-        As in `partial`; if `rows` is out of range.
+        {about invalid_curve}
+        If `rows` is out of range.
 
     References
     ----------

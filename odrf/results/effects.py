@@ -39,38 +39,17 @@ def predictions(
 
     Parameters
     ----------
-    by : str or list of str, optional
-        Columns whose values make groups of rows; each group has its own average.  By default
-        all rows are one group.
-    at : mapping, optional
-        Values, or lists of values, that variables are set to in every row, such as
-        ``{"age": [30, 60]}``: one average for each combination.  A variable is a column of the
-        data; predictors computed from it, such as ``log(age)``, follow.
-    newdata : DataFrame, optional
-        The rows.  By default the training rows, with their case weights, which class weights
-        multiply; new rows count alike.  Rows of a fit with offsets need the column that
-        ``offset=`` named.
-    level : float, default 0.95
-        Nominal coverage of the intervals.
-    population : bool, default False
-        False: the average over these very rows.  True: the rows are a sample of a population,
-        and its chance is added to the variance: that of the predictions, divided by the number
-        of rows.  Training rows of one group (``groups=``) are one unit of the sample.
-    progress : bool, default False
-        Show a progress bar.
+    {by, at, rows_averaged, level, population, progress}
 
     Returns
     -------
     Effects
-        Its `table` has the columns of marginaleffects: ``term``, ``contrast``, those of `at`
-        and `by`, for classes ``class``, ``estimate``, ``std_error``, ``statistic``,
-        ``p_value``, ``conf_low``, ``conf_high``.
+        {about table_of_effects}
 
     Raises
     ------
     InputError
-        If an argument or a column cannot be used; if a column is in `by` and in `at`; if the
-        fit has no training rows, and there are no new ones.
+        {about invalid_effect}
 
     Warns
     -----
@@ -80,13 +59,7 @@ def predictions(
 
     Notes
     -----
-    Standard errors are for the forest's expectation over training samples; they do not cover
-    its bias.  They are those of the jackknife after bootstrap (`odrf.statistics.jackknife`),
-    for the mean over the trees of each tree's average.  Only forests of `odrf.odrf` that have
-    their training rows have them.
-    Tests and intervals are normal; with ``groups=``, by Student's t with as many degrees of
-    freedom as there are groups, less the number of strata.  Intervals of averaged probabilities
-    are on the scale of the log odds, so that they stay between 0 and 1.
+    {about notes_on_effects}
 
     Examples
     --------
@@ -142,27 +115,32 @@ def comparisons(
     comparison : {"difference", "ratio"}, default "difference"
         The difference of the two averages, or the second divided by the first.  For classes
         these are differences and ratios of risks.
-    by, at, newdata, level, population, progress
-        As in `predictions`.
+    {by, at, rows_averaged, level, population, progress}
 
     Returns
     -------
     Effects
-        As `predictions`; of two classes differences are those of the event alone, which is the
-        second: the other one's would be their mirror image.  ``statistic`` tests
-        that the difference is 0, or the ratio 1.
+        {about table_of_effects}
+        Of two classes differences are those of the event alone, which is the second: the other
+        one's would be their mirror image.  ``statistic`` tests that the difference is 0, or the
+        ratio 1.
 
     Raises
     ------
     InputError
-        As by `predictions`; if a contrast does not fit a variable; if the fit has no training
-        rows, which tell levels and spreads of variables.
+        {about invalid_effect}
+        If a contrast does not fit a variable; if the fit has no training rows, which tell levels
+        and spreads of variables.
 
     Warns
     -----
     UserWarning
         The forest has too few trees for standard errors; or a number of `at`, or of a pair
         `contrast`, is beyond the training rows, or a level is in none of them.
+
+    Notes
+    -----
+    {about notes_on_effects}
 
     Examples
     --------
@@ -218,25 +196,29 @@ def slopes(
         The distance, in the unit of the variable, above 0: half of it above and below, moved
         inside near the ends of the training range.  A forest is a step function, whose slope
         over a very small interval is 0 or very large.
-    by, at, newdata, level, population, progress
-        As in `predictions`.
+    {by, at, rows_averaged, level, population, progress}
 
     Returns
     -------
     Effects
-        As `predictions`; of two classes that of the event alone, which is the second.
+        {about table_of_effects}
+        Of two classes the slope is that of the event alone, which is the second.
 
     Raises
     ------
     InputError
-        As by `predictions`; if a variable holds no numbers; if the fit has no training rows,
-        which tell its spread.
+        {about invalid_effect}
+        If a variable holds no numbers; if the fit has no training rows, which tell its spread.
 
     Warns
     -----
     UserWarning
         The forest has too few trees for standard errors; or a number of `at` is beyond the
         training rows, or a level of it is in none of them.
+
+    Notes
+    -----
+    {about notes_on_effects}
 
     Examples
     --------

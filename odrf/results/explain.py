@@ -119,27 +119,8 @@ def shap(
 
     Parameters
     ----------
-    newdata : DataFrame, optional
-        Rows to explain.  By default the training rows, as all trees predict them.  Rows that
-        cannot be predicted are left out.
-    background : DataFrame or int, optional
-        What predictions are compared with: rows, or how many training rows are drawn by the
-        seed of the fit.  By default 100 are drawn, or all are taken if there are not more.
-        Rows of unequal case weights are drawn in proportion to them, with replacement.
-    max_boxes : int, default 4096
-        Values are exact where all coalitions of a tree and a pair of rows fall into at most so
-        many boxes; of fewer than 13 terms that a tree reads they always do, with 4096.  With
-        more, orders of the terms are drawn for the boxes of little weight, below 3/√max_boxes.
-        A smaller number is faster and less exact; with 0 all orders are drawn.
-    draws : int, optional
-        How many random orders are drawn, each together with its reverse, at least 2: of each
-        box that is drawn.  By default as many as give a reliable standard error.
-    seed : int, SeedSequence or Generator, optional
-        Seed of the orders; by default that of the fit.
-    n_jobs : int, optional
-        Threads; by default those of the fit.  The values are the same for any number.
-    progress : bool, default False
-        Show a progress bar of the rows.
+    {rows_to_explain, background, max_boxes, draws}
+    {seed_of_orders, threads_of_fit, progress_of_shap}
 
     Returns
     -------
@@ -150,8 +131,7 @@ def shap(
     Raises
     ------
     InputError
-        If an argument is out of range, or rows cannot be predicted; for class probabilities of
-        a guided forest, which are shares of votes and no mean over trees.
+        {about invalid_shap}
 
     Notes
     -----
@@ -220,9 +200,9 @@ def shap_interactions(
 
     Parameters
     ----------
-    newdata, background, max_boxes, draws, seed, n_jobs, progress
-        As in `shap`.  Drawn interactions take longer than drawn values: for each order, one
-        more for each term.
+    {rows_to_explain, background, max_boxes, draws}
+        Drawn interactions take longer than drawn values: for each order, one more for each term.
+    {seed_of_orders, threads_of_fit, progress_of_shap}
 
     Returns
     -------
@@ -233,7 +213,7 @@ def shap_interactions(
     Raises
     ------
     InputError
-        As in `shap`.
+        {about invalid_shap}
     MemoryError
         If the values of all rows take more memory than there is.
 

@@ -141,7 +141,7 @@ def to_sql(self: Of[Fit], dialect: str, type: str = "response", *, complete: boo
     ----------
     dialect : {"duckdb", "postgres", "sqlite"}
     type : {"response", "class", "prob", "leaf"}, default "response"
-        As in `predict`: the mean response or the class; an expression for the probability of
+        What the expression is: the mean response or the class; an expression for the probability of
         each class, with the class as its name; the number of the leaf, as in `nodes`.
     complete : bool, default False
         Whether the rows have no empty cells, and no labels that training rows do not have.

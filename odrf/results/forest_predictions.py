@@ -116,16 +116,19 @@ def predict(
 
     Parameters
     ----------
-    newdata, type, priors, training
-        As in `ODTResults.predict`; ``type="quantile"`` gives a column for each quantile.
-        Intervals and quantiles of training rows are out of bag, too: from the trees that did
-        not draw the row.
+    {rows_to_predict}
+    type : str, default "response"
+        {about types_of_labels}
+        {about types_of_trees}
+        - ``"quantile"``: a column for each of the `quantiles`.
+    {priors, training}
+        Intervals and quantiles of training rows are out of bag, too: from the trees that did not
+        draw the row.
     interval : {"confidence", "prediction"}, optional
         An interval for the forest's expectation over training samples, or for a new response.
         Numbers of survival curves have the former alone, and no quantiles; that of a probability is
         on the scale of the log odds, so that it stays between 0 and 1.
-    level : float, default 0.95
-        Nominal coverage of the intervals.
+    {level}
     method : {"auto", "jackknife", "conformal", "quantile"}, default "auto"
         - ``"jackknife"``, for confidence: normal intervals by the jackknife after bootstrap
           (`odrf.statistics.jackknife`); of a fit with `groups` by Student's t.  They are for
@@ -137,20 +140,19 @@ def predict(
           levels near 0, both ends are the same.
         - ``"quantile"``, for prediction: quantiles of the training responses in the row's
           leaves (`odrf.statistics.conformal`).
-    quantiles : float or sequence of float, optional
-        Probabilities above 0 and below 1.  They imply ``type="quantile"``, whose default they
-        are (0.05, 0.5, 0.95).
+    {quantiles}
     progress : bool, default False
         Show a progress bar.  Prediction intervals of many training rows take longest.
 
     Returns
     -------
     Series or DataFrame
-        With `interval`, the columns ``estimate``, ``conf_low``, ``conf_high`` and, for
-        confidence, ``std_error``.  With few trees standard errors are imprecise and on average
-        too large; then a `UserWarning` says how many trees are enough.  They are missing for
-        training rows that fewer than two trees, in a blend of one kind, did not draw, and for
-        no others.
+        {about predicted}
+
+        With `interval`, the columns ``estimate``, ``conf_low``, ``conf_high`` and, for confidence,
+        ``std_error``.  With few trees standard errors are imprecise and on average too large; then
+        a `UserWarning` says how many trees are enough.  They are missing for training rows that
+        fewer than two trees, in a blend of one kind, did not draw, and for no others.
 
     Raises
     ------
@@ -206,8 +208,7 @@ def get_prediction(
 
     Parameters
     ----------
-    newdata : DataFrame, optional
-        As in `predict`.
+    {rows_to_predict}
     progress : bool, default False
         Show a progress bar.
 
@@ -358,21 +359,19 @@ def importance(
           Gini index) by the splits on the predictor, evaluated by the rows that each tree did
           not draw (Li et al. 2019).  For splits without a relation to the response it is 0 on
           average, whether on numbers or on a factor of many levels.  It may be below 0.
-        - ``"impurity"``: the impurity decrease of its splits, as in `ODTResults.importance`.
-          The rows that chose the splits also evaluate them: predictors with many cut points
-          seem more important than they are.
+        {about impurity}
         - ``"permutation"``: the increase of a tree's out-of-bag loss (squared error, or
           misclassification) when the predictor's values are permuted: the mean over the trees.
           Where predictors are strongly correlated, permuting makes rows that do not occur:
           see ``"conditional"``.
-        - ``"held_out"``: as in `ODTResults.importance`.  If every tree uses all rows, half of
-          the trees are grown again on each half of the rows, and evaluated by the other half.
-        - ``"conditional"``, ``"loco"``: tests of each variable, as in `ODTResults.importance`.
+        - ``"held_out"``: the same decrease as for ``"out_of_bag"``.  If every tree uses all rows,
+          half of the trees are grown again on each half of the rows, and evaluated by the other
+          half.
+        {about tests_of_variables}
         - ``"knockoff"``: each predictor compared with its knockoff, as in `select_variables`.
 
-        Splits on several predictors are divided among them as in `ODTResults.importance`.
-    test, adjust, groups, level
-        For ``"conditional"`` and ``"loco"``: as in `ODTResults.importance`.
+        {about splits_on_several}
+    {test, adjust, groups_tested, level_of_tests}
     progress : bool, default False
         Show a progress bar.
 
@@ -400,10 +399,13 @@ def importance(
     UserWarning
         For permutation: two predictors are strongly correlated.
 
+    Notes
+    -----
+    {about notes_on_tests}
+
     References
     ----------
-    X. Li, Y. Wang, S. Basu, K. Kumbier and B. Yu (2019). A debiased MDI feature importance
-    measure for random forests. NeurIPS.
+    {about references_of_importances}
     """
     if isinstance(type, str) and type in OF_FORESTS:
         require_no_test(test, adjust, groups, level)

@@ -68,33 +68,11 @@ def importance(
           tree: the covariance of the response with the change of the prediction that a split
           makes (Li et al. 2019).  For splits without a relation to the response it is 0 on
           average, whether on numbers or on a factor of many levels.  It may be below 0.
-        - ``"impurity"``: the impurity decrease of the splits on the predictor, each weighted by
-          the node's share of the rows: the mean over the trees.  For boosted trees, decrease
-          times node weight: the sum over the trees.  The rows that chose the splits also
-          evaluate them: predictors with many cut points seem more important than they are.
-        - ``"conditional"``: a test of each variable (Watson and Wright 2021): by how much the
-          loss of held-out rows grows when the variable is replaced by a stand-in, which is
-          drawn given the other variables.  It asks what the variable tells that the others do
-          not.
-        - ``"loco"``: the same test, but the fit is grown again on stand-ins.  It asks what is
-          lost if the variable is not there from the beginning.
+        {about impurity}
+        {about tests_of_variables}
 
-        What a split on several predictors adds is divided among them: in proportion to the
-        absolute values of their coefficients, for numbers scaled to [0, 1]; of a factor the
-        range of its coefficients, 0 among them, stands for it.  So a predictor without a
-        relation that is split on together with others has a part of what these add.
-    test : {"t", "wilcoxon"}, default "t"
-        For tests: Student's t of the mean rise of the loss, or Wilcoxon's signed ranks of the
-        rises.  Both are one-sided: a variable that matters lowers the loss.
-    adjust : {"holm", "bh"} or None, default "holm"
-        For tests: how p-values are adjusted for their number.  ``"holm"`` bounds the
-        probability of any false finding, ``"bh"`` (Benjamini and Hochberg) the expected share
-        of false ones among those found.
-    groups : mapping of str to list of str, optional
-        For tests: sets of variables, by name, that are replaced and tested together.  Variables
-        in no set are tested one by one.
-    level : float, default 0.95
-        For tests: coverage of the intervals, which have two sides.
+        {about splits_on_several}
+    {test, adjust, groups_tested, level_of_tests}
     progress : bool, default False
         Show a progress bar while trees are grown.
 
@@ -148,38 +126,11 @@ def importance(
     slope of the loss before the first round, with opposite sign: for classes the difference
     between indicator and class share.
 
-    Tests divide the rows into five folds, at random or in time.  Each of the last three
-    evaluates the fit grown again on the folds before it: by the squared error, for classes by
-    the sum of squared differences of indicators and probabilities.  (If each fold evaluated
-    trees of all others, the rises of two folds would be correlated, and the test too large.)
-    Groups of rows stay whole and are one unit of the test.  A stand-in for a number is an
-    estimate of its mean given the other variables (ridge regression, and a forest of its
-    residuals if this helps) plus the residual of a random row; a label is drawn from the class
-    probabilities of a forest.  Predictors that are computed from the variable follow.  Losses
-    are means over ten draws for the t test.  Wilcoxon's test uses one, because its differences
-    must be symmetric.
-
-    A variable that tells nothing beside the others and its stand-in have the same distribution,
-    so that the test finds it significant in 5 % of the samples, as far as the estimate of that
-    distribution is good.  Growing without the variable, as leave-one-covariate-out of Lei et
-    al. (2018) does, changes how many predictors compete in a node, so that the loss of a
-    variable that tells nothing does not rise by 0 on average; on stand-ins it does (Hooker,
-    Mentch and Zhou 2021, "condition and relearn").
+    {about notes_on_tests}
 
     References
     ----------
-    G. Hooker, L. Mentch and S. Zhou (2021). Unrestricted permutation forces extrapolation:
-    variable importance requires at least one more model, or there is no free variable
-    importance. Statistics and Computing 31.
-
-    J. Lei, M. G'Sell, A. Rinaldo, R. J. Tibshirani and L. Wasserman (2018). Distribution-free
-    predictive inference for regression. JASA 113.
-
-    D. S. Watson and M. N. Wright (2021). Testing conditional independence in supervised
-    learning algorithms. Machine Learning 110.
-
-    X. Li, Y. Wang, S. Basu, K. Kumbier and B. Yu (2019). A debiased MDI feature importance
-    measure for random forests. NeurIPS.
+    {about references_of_importances}
 
     Examples
     --------

@@ -57,46 +57,16 @@ def predict(
 
     Parameters
     ----------
-    newdata : DataFrame, optional
-        Rows to predict, with the columns that the formula uses.  The response is not needed,
-        and other columns are ignored.  As in `odrf.odt`, of any library that narwhals knows.
-        By default the training rows.
+    {rows_to_predict}
     type : str, default "response"
-        - ``"response"``: the mean response (regression), or the class.  Classes are
-          categorical: with the categories of the response, in their order, or else sorted.
-        - ``"class"``: the most probable class, the first of ties.  With
-          ``criterion="ordinal"`` the median: the first class with a cumulative probability of
-          at least 1/2.  Its mean absolute difference in rank is the smallest.
-        - ``"prob"``: a column of probabilities for each class.
-        - ``"cumulative"``, for ordered classes: a column for each class but the last, with the
-          probability of this class or a lower one.
-        - ``"leaf"``: the number of the leaf that the row reaches, as in `ODTResults.nodes`; for
-          a forest a column for each tree.
-        - ``"trees"``: a column with the prediction of each tree.
-    priors : mapping of class to number, or Series, optional
-        The class shares π' in the population of these rows, if they differ from the weighted
-        shares π in the training rows: a positive number for each class; they add up to 1.
-        Probabilities are corrected by Bayes' rule, p'_k ∝ p_k·π'_k/π_k (Saerens, Latinne and
-        Decaestecker 2002, equation (2.4)), and classes are predicted from these.  For the types
-        ``"response"``, ``"class"``, ``"prob"`` and ``"cumulative"`` of classes; see
-        `estimate_priors`.
-    training : {"out-of-bag", "in-bag"}, optional
-        How training rows are predicted, without `newdata`.  ``"out-of-bag"``, the default of
-        fits that leave rows out: by the trees that did not draw the row (of boosted trees, by
-        the runs).  These are forests of `odrf.odrf`, unless ``resample="none"``, boosted trees
-        with several runs, and fits of `odrf.auto`.  ``"in-bag"``: by all trees, as if the row
-        were new.  It is the default of all other fits, and too close to the responses of the
-        training rows.
-    progress : bool, default False
-        Show a progress bar of the rows.
+        {about types_of_labels}
+        {about types_of_trees}
+    {priors, training, progress_of_rows}
 
     Returns
     -------
     Series or DataFrame
-        With the index of `newdata`.  With ``missing="drop"``, the prediction of a row with
-        missing predictors is missing.  Out of bag, that of a row that every tree drew is
-        missing, with a `UserWarning` unless the fit has `order`; for ``"trees"``, that of a
-        tree that drew the row.  ``"leaf"`` gives the leaves in all trees in any case.
+        {about predicted}
 
     Raises
     ------
@@ -110,10 +80,7 @@ def predict(
     Warns
     -----
     UserWarning
-        If a factor of `newdata` has levels that no training row has, declared as categories or
-        not: they count as missing values if the fit has ``missing="split"``, the default, or
-        ``"surrogate"``; else the row is taken to have none of the known levels.  An ordered
-        factor has a rank for each declared category, whether or not a row has it.
+        {about unknown_levels}
     """
     checked_choice("type", type, PREDICTIONS)
     return predict_rows(self._rows(newdata, training, type), type, priors, progress)

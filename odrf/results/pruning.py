@@ -99,20 +99,7 @@ def pruning_path(
     pruning : {"weakest_link", "growth"}, default "weakest_link"
         Which subtrees are candidates: all (Breiman et al. 1984, section 3.3), or the trees that
         existed during growth, with 1, 2, … leaves (Zhan, Liu and Xia, section 3.2).
-    cv : int, array-like, splitter or None, default 10
-        Folds of the cross-validation.  For each fold, a tree is grown without it by the same
-        options, pruned at the geometric means of successive critical α, and evaluated on it.
-        The path of a pruned tree begins at the α at which it was cut, as a part of its
-        parent's.
-
-        - A number of folds, stratified by class.  Of a fit with `groups`, groups are held out
-          whole; of one with `order`, each of `cv` blocks of rows is held out from a tree of the
-          rows before it.
-        - The fold of each row: labels of any kind, for the rows of the data or of the fit.
-        - An object with ``split(X, y, groups)``, as in scikit-learn; X are row numbers.  Each
-          row may be held out once.
-
-        None gives training errors only.
+    {folds_of_path}
     newdata : DataFrame, optional
         Rows with responses to evaluate the subtrees on, instead of folds: leave `cv` out then.
         Each counts once.
@@ -132,13 +119,7 @@ def pruning_path(
         the tree is honest; so they are too large.  LeBlanc and Crowley take α from 2 to 4.  The
         held-out error is the exponential deviance here too; statistics in the trees of folds
         are multiplied as if these had been grown on all rows.
-    seed : int, SeedSequence or Generator, optional
-        Seed of the folds and their trees; by default that of the fit.
-    n_jobs : int, optional
-        Threads; by default all cores, or as many as ``OMP_NUM_THREADS`` says.  The result is
-        the same for any number.
-    progress : bool, default False
-        Show a progress bar.
+    {seed_of_folds, threads_of_path, progress}
 
     Returns
     -------
@@ -318,8 +299,9 @@ def growth_path(
         ``"leaves"``: the tree as it was when it had τ = 1, 2, … leaves; the tree itself is
         ``prune(leaves=τ, path=fit.pruning_path("growth", cv=None))``.  ``"depth"``: the tree
         without its splits below depth 0, 1, ….
-    cv, seed, n_jobs, progress
-        As in `pruning_path`.  `cv` and `seed` are for folds, not for `newdata`.
+    {folds_of_path}
+        They are not for `newdata`.
+    {seed_of_folds, threads_of_path, progress}
 
     Returns
     -------

@@ -143,7 +143,7 @@ class AutoResults(TreeModelResults):
         Parameters
         ----------
         name : str
-            As in `parts`.
+            The name of a model, as the index of `parts` has it.
 
         Returns
         -------
@@ -274,29 +274,22 @@ class AutoResults(TreeModelResults):
 
         Parameters
         ----------
-        newdata : DataFrame, optional
-            Rows to predict, with the columns that the formula uses.  By default the training rows.
+        {rows_to_predict}
         type : {"response", "class", "prob", "cumulative", "quantile"}, default "response"
-            As in `ODRFResults.predict`.  For ``"quantile"`` the residuals are those of `interval`
-            with their signs, times the size near the row: ends are as far from the prediction as
-            residuals on that side are.  A new response is below the k-th smallest of n of them with
-            probability k / (n + 1), as far as rows are alike; quantiles between are on a line, and
-            beyond all of them infinite.
-        priors, training
-            As in `ODTResults.predict`.
+            {about types_of_labels}
+            - ``"quantile"``: a column for each of the `quantiles`.  The residuals are those of
+              `interval` with their signs, times the size near the row: ends are as far from the
+              prediction as residuals on that side are.  A new response is below the k-th smallest
+              of n of them with probability k / (n + 1), as far as rows are alike; quantiles between
+              are on a line, and beyond all of them infinite.
+        {priors, training}
         interval : {"prediction"}, optional
             For a regression, an interval for a new response: the prediction, plus and minus a
             multiple of the size of residuals near the row.  A small forest predicts this size; it
             is grown on the absolute out-of-bag residuals when intervals are first asked for.  The
             multiple is the quantile of the residuals, each divided by the size near its row (Lei
             et al. 2018, section 5.2).
-        level : float, default 0.95
-            Nominal coverage of the intervals.
-        quantiles : float or sequence of float, optional
-            Probabilities above 0 and below 1.  They imply ``type="quantile"``, whose default they
-            are (0.05, 0.5, 0.95).
-        progress : bool, default False
-            Show a progress bar of the rows.
+        {level, quantiles, progress_of_rows}
 
         Returns
         -------

@@ -17,6 +17,7 @@ from odrf.design.variables import set_grid
 from odrf.engine.running import one_thread
 from odrf.errors import InputError, no_frame
 from odrf.public import public, public_method, respelled
+from odrf.text.summary import with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -227,20 +228,12 @@ class Problem:
 
     @respelled(by_name=("ax",))
     @public_method
+    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the truth against two predictors, or for each class examples of images or series.
 
         If there are more than two predictors, the others are fixed at the values in the title.  If
         there are two, the rows of a sample are drawn as dots.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default in a new figure.
-
-        Returns
-        -------
-        Axes
         """
         if self.shape is not None:
             return self._plot_examples(self.shape, ax)

@@ -54,6 +54,8 @@ def draw_part(stream, part, sampling, counts):
     if sampling.resample == ALL_ROWS:
         counts.update(dict.fromkeys(part, 1))
         return
+    if not part:
+        return
     size = max(1, round(sampling.fraction * len(part)))
     if sampling.resample == BOOTSTRAP:
         for _ in range(size):

@@ -56,6 +56,9 @@ def influence(function: Callable[[Rows], Any], rows: Rows) -> list[float]:
     """Each weight times the derivative by it, of a function of weights that is a quotient."""
     found = []
     for k in rows.numbers:
+        if rows.weights[k] == 0:
+            found.append(0.0)
+            continue
         moved = [w + (1j * STEP if i == k else 0) for i, w in enumerate(rows.weights)]
         value = complex(function(rows._replace(weights=moved)))
         found.append(float(rows.weights[k].real) * value.imag / STEP)

@@ -155,9 +155,7 @@ class SurvivalBoostedResults(SurvivalResults):
 
         Parameters
         ----------
-        newdata : DataFrame, optional
-            Rows to predict, with the columns that the formula uses; the response is not needed.  By
-            default the training rows.
+        {rows_to_predict}
         type : str, default "risk"
             - ``"risk"``: rows with a larger one are expected to have the event sooner.  For the Cox
               loss the score, the logarithm of the relative hazard; for failure times minus the
@@ -179,13 +177,11 @@ class SurvivalBoostedResults(SurvivalResults):
             ``"rmst"`` the last one.
         quantiles : float or sequence of float, optional
             Shares above 0 and below 1; by default the quartiles.
-        offset : str, array-like or float, optional
-            As in `ODBTResults.predict`.
+        {offset}
         training : {"out-of-bag", "in-bag"}, optional
             How training rows are predicted, without `newdata`: with several runs by default by
             those that did not draw the row.
-        progress : bool, default False
-            Show a progress bar of the rows.
+        {progress_of_rows}
 
         Returns
         -------
@@ -249,10 +245,7 @@ class SurvivalBoostedResults(SurvivalResults):
             The rows, with the columns that the formula uses; the response is not needed.
         times : float or sequence of float, optional
             Times in the unit of the response; by default all event times of the training rows.
-        offset : str, array-like or float, optional
-            As in `predict`.
-        progress : bool, default False
-            Show a progress bar of the rows.
+        {offset, progress_of_rows}
 
         Returns
         -------
@@ -292,25 +285,17 @@ class SurvivalBoostedResults(SurvivalResults):
 
         Parameters
         ----------
-        newdata : DataFrame, optional
-            Rows with their times and events, each of weight 1.  By default the training rows with
-            their case weights: with several runs predicted out of bag, else those held out.  With
-            one run and none held out it is all training rows, for which the scores are too good.
-        offset : str, array-like or float, optional
-            As in `predict`.
-        until, level
-            As in `SurvivalForestResults.score`.
+        {rows_to_evaluate_of_rounds, offset, until, level}
 
         Returns
         -------
         DataFrame
-            As that of `SurvivalForestResults.score`: Harrell's and Uno's C, the integrated Brier
-            score, and the share that is explained.
+            {about scores}
 
         Raises
         ------
         InputError
-            As in `SurvivalForestResults.score`.
+            {about invalid_score}
 
         Examples
         --------
@@ -337,12 +322,7 @@ class SurvivalBoostedResults(SurvivalResults):
 
         Parameters
         ----------
-        time : float
-            The time, in the unit of the response.
-        newdata, offset : optional
-            The validation rows, as in `score`.
-        groups, level
-            As in `SurvivalForestResults.calibration`.
+        {time, rows_to_evaluate_of_rounds, offset, groups_of_risk, level}
 
         Returns
         -------
@@ -352,7 +332,9 @@ class SurvivalBoostedResults(SurvivalResults):
         Raises
         ------
         InputError
-            As in `SurvivalForestResults.calibration`.
+            {about invalid_score}
+            If `time` is before the first event of the rows, or beyond their last time; if `groups`
+            is out of range.
 
         Examples
         --------
@@ -380,8 +362,7 @@ class SurvivalBoostedResults(SurvivalResults):
 
         Parameters
         ----------
-        time, newdata, offset, level
-            As in `calibration`.
+        {time, rows_to_evaluate_of_rounds, offset, level}
 
         Returns
         -------
@@ -392,7 +373,9 @@ class SurvivalBoostedResults(SurvivalResults):
         Raises
         ------
         InputError
-            As in `SurvivalForestResults.roc`.
+            {about invalid_score}
+            If `time` is before the first event of the rows, or beyond their last time; if none is
+            known not to have had the event by the time.
 
         Examples
         --------
@@ -427,10 +410,12 @@ class SurvivalBoostedResults(SurvivalResults):
         Parameters
         ----------
         type : {"held_out", "impurity"}, optional
-            As in `ODBTResults.importance`: by default the covariance of the scores with the slope
-            of the loss before the first round, with opposite sign, on rows that did not grow the
-            trees; for the Cox loss these slopes are martingale residuals without predictors.
-            ``"impurity"`` if there are too few rows to hold some out.
+            By default ``"held_out"``; ``"impurity"`` if there are too few rows to hold some out.
+
+            - ``"held_out"``: the covariance of the scores with the slope of the loss before the
+              first round, with opposite sign, on rows that did not grow the trees; for the Cox loss
+              these slopes are martingale residuals without predictors.
+            {about impurity}
         progress : bool, default False
             Show a progress bar while trees are grown.
 

@@ -80,9 +80,7 @@ def predict(
 
     Parameters
     ----------
-    newdata : DataFrame, optional
-        Rows to predict, with the columns that the formula uses; the response is not needed.  By
-        default the training rows.
+    {rows_to_predict}
     type : str, default "risk"
         - ``"risk"``: the mortality, the cumulative hazard added up over all event times
           (Ishwaran et al. 2008).  Rows with a larger one are expected to have the event sooner.
@@ -117,8 +115,7 @@ def predict(
     training : {"out-of-bag", "in-bag"}, optional
         How training rows are predicted, without `newdata`: of a forest by default by the trees
         that did not draw the row.
-    progress : bool, default False
-        Show a progress bar of the rows.
+    {progress_of_rows}
 
     Returns
     -------

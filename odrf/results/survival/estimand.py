@@ -184,9 +184,9 @@ class EstimandResults(TreeResults):
         Parameters
         ----------
         type : {"out_of_bag", "permutation"}, default "out_of_bag"
-            As in `ODRFResults.importance`: by how much splits on the predictor move predictions
-            towards the pseudo-values of rows out of bag; or the increase of the out-of-bag squared
-            error of pseudo-values when the predictor is permuted.
+            By how much splits on the predictor move predictions towards the pseudo-values of rows
+            out of bag; or the increase of the out-of-bag squared error of pseudo-values when the
+            predictor is permuted.
         test, adjust, groups, level
             They are for tests, of which there are none here.
         progress : bool, default False
@@ -227,21 +227,24 @@ class EstimandResults(TreeResults):
 
         Parameters
         ----------
-        variables, rows, newdata, progress
-            As in `ODRFResults.interactions`.
+        {variables_of_pairs, rows_of_pairs, rows_drawn}
         permutations : 0
             How often the fit is grown again to tell what noise reaches: not at all, because this
             would grow other trees.
+        progress : bool, default False
+            Show a progress bar of the curves.
 
         Returns
         -------
         Interactions
-            As `ODRFResults.interactions`.
+            With ``table``, ``overall``, ``summary()`` and ``plot()``.
 
         Raises
         ------
         InputError
-            As by `ODRFResults.interactions`; if `permutations` is not 0.
+            If there are fewer than two variables, or no predictor is computed from one of them; if
+            fewer than two rows have values of all; if `rows` is out of range, or `permutations` is
+            not 0.
         """
         if checked_whole("permutations", permutations, 0):
             raise InputError(f"permutations={permutations!r}: {GROWN_ANEW}: use permutations=0")
@@ -258,17 +261,19 @@ class EstimandResults(TreeResults):
         newdata : DataFrame, optional
             The rows.  By default the training rows.
         type : {"plain", "oob"}, default "plain"
-            As in `ODRFResults.proximity`.
+            - ``"plain"``: the share of the trees in which two rows are in one leaf.
+            - ``"oob"``: the same among the trees that drew neither of two training rows.
 
         Returns
         -------
         Proximity
-            As `ODRFResults.proximity`.
+            With the sparse `matrix` (m, n).
 
         Raises
         ------
         InputError
-            As by `ODRFResults.proximity`; if `type` is ``"weights"``.
+            If the type is unknown, or ``"weights"``, or the fit has no such proximities; if more
+            than 2^28 pairs of rows may share a leaf, which would take gigabytes.
         """
         if is_word(type, "weights"):
             raise InputError(

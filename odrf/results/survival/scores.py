@@ -34,50 +34,19 @@ def score(
 
     Parameters
     ----------
-    newdata : DataFrame, optional
-        Rows with their times and events, each of weight 1.  By default the training rows with
-        their case weights, predicted out of bag by a forest and by a tree of a forest.  A tree
-        of `odrf.odt`, or a forest whose trees use all rows, predicts them itself, which is too
-        good.
-    cause : str, optional
-        The cause whose events are predicted: a category of the event in ``Surv(time, event)``.
-        By default every cause counts as the event.
-    until : float, optional
-        Uno's C counts events up to this time, and Brier scores are integrated up to it.  By
-        default the last event time at which a tenth of the rows is still at risk: later, few
-        rows have large weights.
-    level : float, default 0.95
-        Nominal coverage of the intervals.
+    {rows_to_evaluate, cause_evaluated, until, level}
     progress : bool, default False
         Show a progress bar of the rows whose curves are predicted.
 
     Returns
     -------
     DataFrame
-        The name of the index says of which rows.  Columns: ``estimate``, ``std_error``,
-        ``conf_low``, ``conf_high``.  Rows:
-
-        - ``harrell_c``: Harrell's C, the share of comparable pairs of rows in which the row
-          with the earlier event has the higher risk.  What it estimates depends on censoring.
-        - ``uno_c``: Uno's C, weighted by the inverse probability not to be censored.
-        - ``integrated_brier``: the mean over time, from 0 to `until`, of the Brier score of the
-          survival curves, with the same weights (Graf et al. 1999).
-        - ``explained``: 1 minus this score divided by that of the Kaplan–Meier curve of the
-          training rows; 0 if predictors tell nothing.
-
-        Intervals are normal, with ``groups=`` by Student's t; of ``explained``, which is at
-        most 1, on the scale of log(1 - p), of the others, which lie between 0 and 1, on that of
-        log(p/(1 - p)), so that they stay within.  A score that is such a limit has none.
-
-        Of one cause there is no ``harrell_c``; ``uno_c`` is the C of Wolbers et al. (2014), and
-        the Kaplan–Meier curve becomes the Aalen–Johansen estimate.
+        {about scores}
 
     Raises
     ------
     InputError
-        If `newdata` lacks a column or the response; if no row that evaluates has an event; if
-        there is no such `cause`; if `until` is before the first event, or beyond the last time;
-        if `level` is not between 0 and 1; if the fit was kept without its training rows.
+        {about invalid_score}
 
     Notes
     -----
@@ -145,15 +114,7 @@ def calibration(
 
     Parameters
     ----------
-    time : float
-        The time, in the unit of the response.
-    newdata, cause : optional
-        As in `score`.
-    groups : int, default 10
-        Rows of similar predicted probability are compared together: at most so many groups, of
-        about equal weight.
-    level : float, default 0.95
-        Nominal coverage of the limits.
+    {time, rows_to_evaluate, cause_evaluated, groups_of_risk, level}
 
     Returns
     -------
@@ -163,8 +124,9 @@ def calibration(
     Raises
     ------
     InputError
-        As by `score`; if `time` is before the first event of the rows, or beyond their last
-        time; if `groups` or `level` is out of range.
+        {about invalid_score}
+        If `time` is before the first event of the rows, or beyond their last time; if `groups` is
+        out of range.
 
     Notes
     -----
@@ -199,8 +161,7 @@ def roc(
 
     Parameters
     ----------
-    time, newdata, cause, level
-        As in `calibration`.
+    {time, rows_to_evaluate, cause_evaluated, level}
 
     Returns
     -------
@@ -211,7 +172,9 @@ def roc(
     Raises
     ------
     InputError
-        As by `calibration`; if none is known not to have had the event by the time.
+        {about invalid_score}
+        If `time` is before the first event of the rows, or beyond their last time; if none is known
+        not to have had the event by the time.
 
     Notes
     -----

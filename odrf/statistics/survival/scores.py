@@ -336,7 +336,7 @@ def calibration_at(
             None if weights is None else weights[rows],
             None if start is None else start[rows],
         )
-        all_had_one = len(incidence.times) and incidence.sets.survivors[-1] == 0
+        all_had_one = (incidence.sets.survivors == 0).any()
         if t <= time[rows & (of_rows > 0)].max() or all_had_one:
             observed[g] = incidence.curve(t)
             errors = incidence.variance if weights is None else incidence.robust_variance

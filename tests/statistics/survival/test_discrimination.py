@@ -95,6 +95,12 @@ def test_groups_are_compared_with_their_own_estimates(of, groups, cause):
             assert np.isnan(observed)
 
 
+def test_an_estimate_is_known_once_nobody_is_left_even_if_others_enter_later():
+    time, event = np.array([1.0, 2.0, 2.0]), np.array([1, 0, 1])
+    late = np.array([0.0, 1.0, 1.0])
+    assert calibration_at(time, event, np.full(3, 0.3), 2.5, 1, start=late).observed == [1.0]
+
+
 def test_limits_of_groups_without_weights_are_those_of_the_curve():
     time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 1, 0, 1])
     found = calibration_at(time, event, np.full(4, 0.3), 2.5)
