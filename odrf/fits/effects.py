@@ -237,10 +237,7 @@ class Uncertainty:
 
     @one_thread()
     def in_units(self, gradient: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return `covariance` with each combination measured in a unit, and these units (R,).
-
-        Powers of 2 near the size of the values, whose squares may be beyond the range of floats.
-        """
+        """Return `covariance` with each combination measured in a unit, and these units (R,)."""
         of_trees, of_units, unit = self._scaled(gradient)
         total = of_trees.total
         return (total if of_units is None else total + of_units.T @ of_units), unit

@@ -90,10 +90,7 @@ def laws_given_others(
 def conditional_resamples(
     frame: pd.DataFrame, laws: dict[str, NumberLaw | LabelLaw], rng: np.random.Generator
 ) -> dict[str, Any]:
-    """Draw values (n,) of each of the variables; missing cells stay missing.
-
-    A number is the mean of its row plus the residual of another row, the same one for all numbers.
-    """
+    """Draw values (n,) of each of the variables; missing cells stay missing."""
     place = rng.random(len(frame))
     return {name: _drawn(frame[name], law, place, rng) for name, law in laws.items()}
 

@@ -161,10 +161,7 @@ def _on_one_factor(forest: Forest, design: Design) -> NDArray[np.bool_]:
 
 
 def _means_at_terms(fit: AnyFit, columns: Integers, terms: Integers, rank: Integers) -> Floats:
-    """Return for each of `terms` (z,) the mean of its column over the training rows of its node.
-
-    Some trees at a time: those of all would take many times the memory of the forest.
-    """
+    """Return for each of `terms` (z,) the mean of its column over the training rows of its node."""
     forest, n = fit.forest, len(fit.data.y)
     values = stored(fit.data.X)[_rows(fit.data.X, columns)]
     rows = np.concatenate([values, np.ones((1, n), dtype=np.float32)]).T

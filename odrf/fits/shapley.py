@@ -27,10 +27,7 @@ Integers = NDArray[np.int64]
 
 
 def term_data(design: Design, rows: RawRows) -> pd.DataFrame:
-    """Return the value of each term (n, P) in the rows.
-
-    A column as it is; the number that a term like ``log(x)`` is; else values joined by a colon.
-    """
+    """Return the value of each term (n, P) in the rows."""
     columns = {name: _values(design, rows, j) for j, name in enumerate(design.predictors)}
     return pd.DataFrame(columns, index=rows.frame.index)
 

@@ -27,10 +27,7 @@ Mask = NDArray[np.bool_]
 
 
 class Stratum(NamedTuple):
-    """Units drawn together: a stratum of the first ones, or a batch added later.
-
-    A unit is a row of positive weight, or a group that has one; `missed` and `scale` are (B,).
-    """
+    """Units drawn together: a stratum of the first ones, or a batch added later."""
 
     begin: int
     end: int

@@ -83,10 +83,7 @@ class RiskSets:
         return RunningSums(self.martingale_sums(factor), _cumulative(factor * self.hazard))
 
     def sums_of_products(self, one: RunningSums, other: RunningSums) -> Floats:
-        """Return, for each time (R,), Σ squared weight · product of the rows' sums up to then.
-
-        In O(n + R): rows at risk differ only by when they entered.
-        """
+        """Return, for each time (R,), Σ squared weight · product of the rows' sums up to then."""
         R = len(self.times)
         squared = self.weights**2
 

@@ -83,8 +83,6 @@ def share_in_order(counts: list[OrderedPairs]) -> float:
 
 
 # How often the row with the earlier event has the higher score: Harrell's C, Uno's C, per cause.
-
-
 @dataclass(frozen=True)
 class Concordance(RowwiseShare):
     """The share of pairs in order, NaN without pairs; weights of pairs, tied ones half in order."""

@@ -82,11 +82,7 @@ class EvaluatedTimes:
         return float(value)
 
     def first_time(self) -> float:
-        """Return the time since which curves can be evaluated: 0 if no row enters late.
-
-        Else the last event time, before the risk set is largest, with less than a tenth of it at
-        risk; if there is none, the first entry.
-        """
+        """Return the time since which curves can be evaluated: 0 if no row enters late."""
         if self.start is None:
             return 0.0
         times, at_risk = self._at_risk()
