@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from itertools import count
+from operator import add
 from os import PathLike
 from typing import Any, NamedTuple, TypeVar
 
@@ -186,8 +187,7 @@ def total_of_blocks(
         share, off = (block.weight / weight if weight else 0.0), block.mean - total.mean
         mean = total.mean + off * share
         squares = total.squares + block.squares + off**2 * total.weight * share
-        both = [one + other for one, other in zip(total, block, strict=True)]
-        total = BlockSums(*both)._replace(mean=mean, squares=squares)
+        total = BlockSums(*map(add, total, block))._replace(mean=mean, squares=squares)
     classes = len(total.confusion) > 1
     with np.errstate(invalid="ignore", divide="ignore"):
         error_path = total.path[:, 0] / total.path[:, 1]

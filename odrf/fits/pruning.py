@@ -11,24 +11,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf import fits
 from odrf.checks import is_number, is_whole
 from odrf.design.folds import fold_numbers, most_folds, rows_to_divide
 from odrf.design.response import SURVIVAL
 from odrf.engine.factors import Matrix
+from odrf.engine.growth.forest_builder import TreeGrower
 from odrf.engine.memory import require_memory
 from odrf.engine.oob import out_of_bag
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
-from odrf.fits import survival
 from odrf.fits.fit import Fit, Pruning
+from odrf.fits.growing import targets_of
 from odrf.fits.missing import reading_empty_cells
-from odrf.fits.responses import (
-    ValidationFolds,
-    folds_at_most,
-    groups_of_rows,
-    grown_response,
-    require_out_of_bag,
-)
+from odrf.fits.responses import ValidationFolds, folds_at_most, groups_of_rows, require_out_of_bag
 from odrf.fits.scores import out_of_bag_losses
 from odrf.options.sizes import CV, FIXED, ONE_SE, RATE, Rule, rate_along
 from odrf.pruning.complexity import (
@@ -58,8 +54,8 @@ from odrf.pruning.growth_stages import (
 )
 from odrf.pruning.validation import (
     JUDGED_FOLDS,
+    EvaluationRows,
     Fold,
-    Growth,
     HeldOut,
     OutOfBagChoice,
     SubtreePath,
@@ -77,9 +73,7 @@ from odrf.pruning.validation import (
 from odrf.public.progress import progress_bar
 from odrf.text.layouts import quantity
 
-# ------------------------------------------------------------------------------------------------
 # Pruning a fit: some of its splits are switched off.
-# ------------------------------------------------------------------------------------------------
 
 
 def checked_alpha(alpha: Any) -> float:
@@ -115,7 +109,7 @@ def pruned_at(
     to show it; empty if the options of the fit prune. `path` is the pruning path of the tree, if
     known; `choice`, if out-of-bag rows have chosen `alpha`, the α that they choose for each other.
     """
-    trees = trees_to_prune(fit, loss)
+    trees = trees_by_loss(fit, loss)
     critical = critical_alphas(trees, rule, loss) if path is None else path.critical
     forest = replace(fit.forest, left=pruned(trees, critical, alpha, loss).left)
     if loss == ERROR:
@@ -183,8 +177,7 @@ def with_forest(
 def before_pruning(fit: Fit, doing: str) -> Fit:
     """Return the fit as it was before its options pruned it.
 
-    Raises `InputError` if it was pruned by a call of `prune`, which cannot be repeated for other
-    trees or rows.  The message starts with `doing`.
+    Raises `InputError` if a call of `prune` pruned it; the message starts with `doing`.
     """
     if fit.pruning is None:
         return fit
@@ -211,9 +204,7 @@ def cut_by_call(fit: Fit) -> tuple[str, float | None] | None:
     return called, None if alpha == before.control.alpha else alpha
 
 
-# ------------------------------------------------------------------------------------------------
 # Errors of subtrees and stages of growth on validation rows: folds, out of bag, or new rows.
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,33 +235,32 @@ class ForestSizes:
 
 def grown_without(
     fit: Fit, cv: ValidationFolds, n_jobs: int, progress: bool, loss: str = ERROR
-) -> tuple[Growth, list[Fold]]:
+) -> tuple[EvaluationRows, list[Fold]]:
     """Return the rows, and trees grown on the training rows of each fold by the same options.
 
     Impurities of trees for times to an event are those by which `loss` prunes them.
     """
     design, data, control = fit.design, fit.data, fit.control
-    response = grown_response(data, control)
-    growth = Growth(
-        data.X,
-        response.y,
-        response.weights,
-        design.feature_groups,
-        fit.samplings[0],
-        control.settings,
-        control.mixture,
-        data.codes,
-        response.ranks,
-        None if data.times is None else survival.validation.evaluated_by_deviance(fit, loss),
-        response.case_weights(data.weights),
-    )
+    y, weights, _, ranks, case_weights = targets_of(data, control)
+    rows = EvaluationRows(data.X, y, weights)
+    if data.times is not None:
+        rows = fits.survival.validation.evaluated_by_deviance(fit, loss)
+
+    def grow(train: NDArray[np.bool_], stream: NDArray[np.uint64]) -> Forest:
+        builder = TreeGrower(
+            data.X, y, np.where(train, weights, 0.0), design.feature_groups, fit.samplings[0],
+            control.settings, control.mixture, 1, 1, data.codes, ranks, case_weights,
+        )  # fmt: skip
+        tree = builder(stream)
+        return tree if rows.described is None else rows.described(tree, train, stream[None])
+
     with progress_bar(total=len(cv.folds), unit="fold", progress=progress) as bar:
-        return growth, folds_grown(growth, cv.folds, cv.seed, n_jobs, bar.update)
+        return rows, folds_grown(grow, cv.folds, cv.seed, n_jobs, bar.update)
 
 
-def trees_to_prune(fit: Fit, loss: str) -> Forest:
-    """Return the trees with the weights and impurities by which `loss` prunes them."""
-    return survival.fit.trees_with_log_ranks(fit) if loss == LOG_RANK else fit.forest
+def trees_by_loss(fit: Fit, loss: str) -> Forest:
+    """Return the trees of the fit, with the weights and impurities by which `loss` prunes them."""
+    return fit.forest if loss != LOG_RANK else fits.survival.fit.trees_with_log_ranks(fit)
 
 
 def training_path(fit: Fit, rule: str, loss: str) -> SubtreePath:
@@ -286,7 +276,7 @@ def path_by_folds(
     If the fit was pruned, trees of folds are pruned as much, at least.  Raises `InputError` if it
     was pruned in another way, so that no α gives it.
     """
-    subtrees = nested_subtrees(trees_to_prune(fit, loss), rule, loss)
+    subtrees = nested_subtrees(trees_by_loss(fit, loss), rule, loss)
     cut_at = _cut_at(fit, subtrees, rule, loss)
     if cut_at is None:
         raise InputError(
@@ -295,12 +285,12 @@ def path_by_folds(
             "pruning_path() of its parent, newdata=, or cv=None"
         )
     subtrees = subtrees.beginning_at(cut_at)
-    growth, folds = grown_without(fit, cv, n_jobs, progress, loss)
+    evaluation, folds = grown_without(fit, cv, n_jobs, progress, loss)
     # several values of a node are hazards of causes here, not shares of classes
-    by = loss if growth.evaluating is None else IMPURITY
+    by = loss if evaluation.described is None else IMPURITY
     critical = partial(critical_alphas, rule=rule, loss=by)
     groups = rows_to_divide(fit.design, fit.data).groups
-    held = cross_validated(growth, folds, critical, geometric_means(subtrees.alpha), groups)
+    held = cross_validated(evaluation, folds, critical, geometric_means(subtrees.alpha), groups)
     return _path(fit, subtrees, rule, loss, held, cv.by)
 
 
@@ -308,12 +298,12 @@ def _cut_at(fit: Fit, subtrees: Subtrees, rule: str, loss: str) -> float | None:
     """Return the α at which the fit was cut, by its rule and loss; None if there is no such α."""
     if fit.pruning is None:
         return 0.0
-    return subtrees.cut_at(critical_alphas(trees_to_prune(fit.first_grown, loss), rule, loss))
+    return subtrees.cut_at(critical_alphas(trees_by_loss(fit.first_grown, loss), rule, loss))
 
 
 def _subtrees(fit: Fit, rule: str, loss: str) -> Subtrees:
     """Return the subtrees of the fit, from the α on at which it was cut, if there is one."""
-    subtrees = nested_subtrees(trees_to_prune(fit, loss), rule, loss)
+    subtrees = nested_subtrees(trees_by_loss(fit, loss), rule, loss)
     return subtrees.beginning_at(_cut_at(fit, subtrees, rule, loss) or 0.0)
 
 
@@ -340,8 +330,7 @@ def labelled_rows(
 ) -> tuple[Fit, Matrix, NDArray[np.float64], NDArray[np.int64] | None]:
     """Return the fit to read the complete rows, their predictors (p, m), responses and groups (m,).
 
-    The groups are those of `groups_of_rows`.  Raises `InputError` if there are no rows; the message
-    names the `argument` that gave them.
+    Raises `InputError` if there are no rows; the message names the `argument` that gave them.
     """
     X, complete = fit.design.matrix(rows)
     y = fit.design.response.numbers(rows[complete])
@@ -358,7 +347,8 @@ def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> SubtreeP
     """Evaluate the subtrees of the fit on the rows of a data frame."""
     if fit.design.response.kind == SURVIVAL:
         subtrees = _subtrees(fit, rule, loss)
-        held = survival.validation.deviances_of_new_rows(fit, subtrees, rows)
+        assert isinstance(fit, fits.survival.fit.SurvivalFit)
+        held = fits.survival.validation.deviances_of_new_rows(fit, subtrees, rows)
         return _path(fit, subtrees, rule, loss, held, quantity(round(held.weight), "new row"))
     fit, X, y, groups = labelled_rows(fit, rows, "newdata")
     by = quantity(len(y), "new row")
@@ -418,9 +408,11 @@ def stages_by_folds(
     fit: Fit, stages: Stages, n_jobs: int, *, along: str, cv: ValidationFolds, progress: bool
 ) -> HeldOut:
     """Evaluate the fit's tree at each of its stages by cross-validation, the largest size first."""
-    growth, folds = grown_without(fit, cv, n_jobs, progress)
+    evaluation, folds = grown_without(fit, cv, n_jobs, progress)
     groups = rows_to_divide(fit.design, fit.data).groups
-    return cross_validated(growth, folds, partial(stage_alphas, along=along), stages.alpha, groups)
+    return cross_validated(
+        evaluation, folds, partial(stage_alphas, along=along), stages.alpha, groups
+    )
 
 
 def stages_out_of_bag(fit: Fit, stages: Stages, n_jobs: int, progress: bool) -> HeldOut:
@@ -436,9 +428,7 @@ def stages_out_of_bag(fit: Fit, stages: Stages, n_jobs: int, progress: bool) -> 
         )
 
 
-# ------------------------------------------------------------------------------------------------
 # Sizes of trees by the options `max_leaves` and `alpha`, some of them chosen on validation rows.
-# ------------------------------------------------------------------------------------------------
 
 FOLDS = 10
 CHOSEN_BY = {CV: MINIMUM, ONE_SE: ONE_SE_CHOICE}
@@ -525,19 +515,15 @@ def _typical(alpha: NDArray[np.float64], k: int) -> float:
 
 
 def _with_found_leaves(fit: Fit, progress: bool) -> Fit:
-    """Return the tree as it was when it had t_n = c·rate(n) leaves.
-
-    c follows from the number of leaves at which the trees of the folds have the smallest validation
-    error.
-    """
+    """Return the tree as it was when it had t_n = c·rate(n) leaves; trees of folds choose c."""
     rule, n = fit.control.max_leaves_rule, len(fit.data.y)
     rate, cv = LEAF_RATES[rule.name], folds_at_most(fit, FOLDS)
-    growth, folds = grown_without(fit, cv, fit.control.n_jobs, progress)
+    evaluation, folds = grown_without(fit, cv, fit.control.n_jobs, progress)
     most = max(int(fold.tree.leaves()[0]) for fold in folds)
     sizes = np.arange(most, 0, -1)
     alphas = partial(stage_alphas, along=LEAVES)
     groups = rows_to_divide(fit.design, fit.data).groups
-    held = cross_validated(growth, folds, alphas, -sizes.astype(float), groups)
+    held = cross_validated(evaluation, folds, alphas, -sizes.astype(float), groups)
     best = int(sizes[chosen(held.mean, held.standard_error, MINIMUM)])
     constant = best / rate(cv.mean_rows)
     leaves = int(np.clip(round(constant * rate(n)), 1, fit.forest.leaves()[0]))

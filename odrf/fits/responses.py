@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.checks import checked_choice
-from odrf.design import TrainingData
 from odrf.design.encoding import unseen_levels_expected
 from odrf.design.folds import (
     Division,
@@ -25,17 +24,14 @@ from odrf.engine.boosting.runs import added_up_by_run, mean_of_other_runs
 from odrf.engine.factors import Matrix
 from odrf.engine.oob import OutOfBag, out_of_bag, out_of_bag_by_fold
 from odrf.engine.resamples import BOOTSTRAP, n_drawn
-from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError, warn_user
-from odrf.fits import survival
 from odrf.fits.fit import AnyFit, BoostedFit, Fit, Pruning
 from odrf.fits.missing import reading_empty_cells
 from odrf.fits.predicting import RowsToPredict, mean_values
 from odrf.fits.stack.fit import StackedFit
 from odrf.fits.stack.smoothers import KernelSmoother
 from odrf.fits.stack.weights import put_together
-from odrf.options.tree import ResolvedOptions
 from odrf.pruning.complexity import critical_alphas, pruned
 from odrf.pruning.validation import OutOfBagChoice, losses_of
 from odrf.statistics.jackknife import weighted_mean
@@ -47,25 +43,6 @@ OUT_OF_BAG, IN_BAG = "out-of-bag", "in-bag"
 
 Predict = TypeVar("Predict", bound=Callable[..., Any])
 Rows = TypeVar("Rows", pd.Series, pd.DataFrame)
-
-
-class GrownResponse(NamedTuple):
-    """Response, weights (n,) and ranks of rows, for `odrf.engine.growth.forest_builder`."""
-
-    y: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    ranks: EventRanks | None = None
-
-    def case_weights(self, weights: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Return the case weights (n,) of the rows if those of splits are others, else None."""
-        return None if self.weights is weights else weights
-
-
-def grown_response(data: TrainingData, control: ResolvedOptions) -> GrownResponse:
-    """Return the response that the trees of these options are grown on."""
-    if data.times is None:
-        return GrownResponse(data.y, data.weights)
-    return GrownResponse(*survival.hazards.grown_times(data, control))
 
 
 def leaves_rows_out(fit: AnyFit) -> bool:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cached_property, partial, wraps
-from typing import Any, Generic, TypeVar, cast
+from functools import partial, wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from odrf.checks import (
     checked_truth,
     checked_whole,
 )
-from odrf.errors import AbsentError, InputError, UnknownArgumentError, nearest, warn_user
+from odrf.errors import InputError, UnknownArgumentError, nearest, warn_user
 from odrf.public.docstrings import filled
 from odrf.public.frames import in_native_order, in_pandas, series_in_pandas
 
@@ -30,7 +30,6 @@ BACKENDS = (AUTO, THREADS, DASK, JOBLIB)
 """Where trees are grown: the argument `backend` of `odrf.odrf`."""
 
 Made = TypeVar("Made", bound=Callable[..., Any])
-Value = TypeVar("Value")
 
 # Arguments that have one meaning everywhere.
 
@@ -79,7 +78,8 @@ SHARED: dict[str, Callable[[Any], Any]] = {
 def public(made: Made) -> Made:
     """Decorate a public function, or ``predict``: as `public_method`, and it suggests names.
 
-    A name that is no argument raises an error that suggests the nearest one.
+    A name that is no argument raises an error that suggests the nearest one.  Of a class, the
+    public methods that have arguments with one meaning everywhere are decorated.
 
     Examples
     --------
@@ -91,9 +91,14 @@ def public(made: Made) -> Made:
         ...
     odrf.errors.UnknownArgumentError: paint() has no argument 'color'; did you mean 'colour'?
     """
-    if inspect.isclass(made):
-        return cast(Made, _public_class(made))
-    return cast(Made, _entered(made, SHARED, suggests=True))
+    if not inspect.isclass(made):
+        return cast(Made, _entered(made, SHARED, suggests=True))
+    for name, method in list(vars(made).items()):
+        if inspect.isfunction(method) and name[0] != "_" and not hasattr(method, "__wrapped__"):
+            code = method.__code__
+            if SHARED.keys() & code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+                setattr(made, name, _entered(method, SHARED, suggests=name == "predict"))
+    return made
 
 
 def public_method(method: Made) -> Made:
@@ -355,61 +360,3 @@ def _unknown(title: str, name: str, known: Sequence[str]) -> str:
         if "models" in known:
             hint += f"; models have their own: functools.partial(odrf.odrf, {name}=…)"
     return f"{title}() has no argument {name!r}{hint}"
-
-
-# Old ways, as long as others use them.
-
-
-def _public_class(made: type[Any]) -> type[Any]:
-    """Decorate the public methods of a class; what its properties refuse is an `AbsentError`."""
-    for name, method in list(vars(made).items()):
-        if inspect.isfunction(method) and name[0] != "_" and not hasattr(method, "__wrapped__"):
-            setattr(made, name, _entered(method, SHARED, suggests=name == "predict"))
-        elif isinstance(method, cached_property):
-            method.func = _absent_if_refused(method.func)
-        elif isinstance(method, property) and method.fget is not None:
-            setattr(made, name, method.getter(_absent_if_refused(method.fget)))
-    return made
-
-
-def _absent_if_refused(value_of: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a property's function whose `InputError` is an `AbsentError`."""
-
-    @wraps(value_of)
-    def read(owner: Any) -> Any:
-        try:
-            return value_of(owner)
-        except AbsentError:
-            raise
-        except InputError as error:
-            raise AbsentError(*error.args).with_traceback(error.__traceback__) from None
-
-    return read
-
-
-class MethodNow(Generic[Value]):
-    """What was an attribute once and is a method now.
-
-    Calling it is right.  Using it as the value works, with a `FutureWarning` that shows `name`,
-    class and method.  `value` makes the value, which is kept.
-    """
-
-    def __init__(self, name: str, value: Callable[..., Value]) -> None:
-        self._name, self._make = name, value
-        self._values: list[Value] = []
-
-    def __call__(self, **how: Any) -> Value:
-        """Return the value; `how` are arguments of what makes it."""
-        if not self._values:
-            self._values.append(self._make(**how))
-        return self._values[0]
-
-    def __getattr__(self, attribute: str) -> Any:
-        if attribute.startswith("__") or attribute in ("_name", "_make", "_values"):
-            raise AttributeError(attribute)
-        warn_of_old(self._name, f"{self._name}()")
-        return getattr(self(), attribute)
-
-    def __repr__(self) -> str:
-        warn_of_old(self._name, f"{self._name}()")
-        return repr(self())

@@ -14,7 +14,7 @@ from odrf import plots
 from odrf.checks import checked_choice, checked_jobs, is_whole
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
-from odrf.fits.pruning import ForestSizes, labelled_rows, trees_to_prune
+from odrf.fits.pruning import ForestSizes, labelled_rows, trees_by_loss
 from odrf.fits.scores import error_name, loss_name
 from odrf.pruning.complexity import CHOICES, GROWTH, MINIMUM, ONE_SE, chosen_row, growth_errors
 from odrf.pruning.growth_stages import ALONG, LEAVES, Stages, evaluated_stages, stages_of
@@ -466,7 +466,7 @@ class PruningPath(NestedPath[Made]):
             return plots.plot_error_path(self.table, *chosen, error, ax)
         along = None
         if self.pruning == GROWTH:
-            along = growth_errors(trees_to_prune(self.fit, self.loss), self.loss)
+            along = growth_errors(trees_by_loss(self.fit, self.loss), self.loss)
         return plots.plot_path(self.table, along, loss_name(self.fit, self.loss), ax)
 
     def _chosen_row(self, rule: str) -> int:

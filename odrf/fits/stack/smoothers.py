@@ -33,9 +33,7 @@ from odrf.statistics.ridge import (
     usual_distance,
 )
 
-# ------------------------------------------------------------------------------------------------
 # Where the scaled columns of the training rows end: models of a stack are constant beyond.
-# ------------------------------------------------------------------------------------------------
 
 USUAL = 0.0, 1.0
 
@@ -65,12 +63,8 @@ def within_ends(
     return np.clip(values, least, largest)
 
 
-# ------------------------------------------------------------------------------------------------
-# Folds of the training rows, and the importance of predictors as estimated without each fold.
-#
 # Choices by importances fit the rows that these were estimated on.  So a model with such choices
 # is evaluated on a fold of rows that had no part in them.
-# ------------------------------------------------------------------------------------------------
 
 
 class FoldImportance(NamedTuple):
@@ -88,9 +82,7 @@ class FoldImportance(NamedTuple):
         return self.fold != f
 
 
-# ------------------------------------------------------------------------------------------------
 # Kernel smoothers: smooth functions of all predictors at once, for a stack of models.
-# ------------------------------------------------------------------------------------------------
 
 # The time grows with the third power of the number of rows, and rows times rows times columns.
 MOST_ROWS, MOST_PRODUCTS = 3000, 2e10
@@ -204,14 +196,10 @@ def _scaled(
     return np.ascontiguousarray((known - centre) / unit)
 
 
-# ------------------------------------------------------------------------------------------------
-# A base: a sum of functions of one predictor each, which a forest corrects.
-#
 # Trees are slow to follow a smooth curve.  A sum of lines, or of natural cubic splines, follows it
 # at once, and what it leaves is for the forest.  (In the local linear forests of Friedberg et al.
 # 2020 lines are fitted in the leaves instead.)  Outside of the range of the training rows each
 # function is constant, as trees are.
-# ------------------------------------------------------------------------------------------------
 
 # Knots of a spline, at quantiles of the distinct values, and the fewest values that have a spline.
 KNOTS, FEWEST_VALUES = 6, 8

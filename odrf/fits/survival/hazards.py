@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from odrf.design import TrainingData
 from odrf.design.design import rows_a_subject, subjects_of
 from odrf.design.survival_times import SurvivalTimes
+from odrf.engine.growth.tree_builder import Targets
 from odrf.engine.resamples import Draws
 from odrf.engine.survival.event_ranks import EventRanks, subdistribution_ranks
 from odrf.engine.survival.log_rank import split_log_ranks
@@ -95,25 +96,19 @@ def evaluated_events(
     return EvaluatedEvents(cause, scale, least, number)
 
 
-def grown_times(data: TrainingData, control: ResolvedOptions) -> tuple[Floats, Floats, Any]:
-    """Return what trees of times are grown on: response and weights (n,), and ranks or None.
+# What trees are grown on: the response itself, or for exponential survival the rates of rows.
+def targets_of_times(data: TrainingData, control: ResolvedOptions) -> Targets:
+    """Return what the trees of these options are grown on.
 
     Exponential trees are grown on rates, events over exposure, weighted by it; with splits about
     one cause, only its events count.
     """
     if control.criterion != EXPONENTIAL:
-        return data.y, data.weights, ranks_of_splits(data, control)
+        return Targets(data.y, data.weights, ranks=ranks_of_splits(data, control))
     times = _times_of_splits(data, control)
     exposure = hazard_scale(times, data.weights).exposure(times)
-    return (times.event > 0) / exposure, data.weights * exposure, None
-
-
-def weights_of_states(times: SurvivalTimes, weights: Floats, at: Floats) -> Floats:
-    """Return inverse probability weights (n, T) of rows with and without an event by T times."""
-    lives = times.time, times.event > 0
-    observed = observation.observation_curve(*lives, weights, times.start)
-    states = observation.weighted_states(*lives, None, observed, times.start)
-    return np.column_stack([states.at(t).weight for t in at])
+    rates = (times.event > 0) / exposure
+    return Targets(rates, data.weights * exposure, case_weights=data.weights)
 
 
 def ranks_of_splits(data: TrainingData, control: ResolvedOptions) -> EventRanks:

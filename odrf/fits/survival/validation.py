@@ -312,15 +312,13 @@ def evaluated_new_scores(
 
 
 # How single trees for times to an event are evaluated: by the exponential deviance of rows.
-def evaluated_by_deviance(fit: Fit, loss: str) -> EvaluationRows | None:
-    """Return how trees of folds are evaluated: by the exponential deviance; None without times.
+def evaluated_by_deviance(fit: Fit, loss: str) -> EvaluationRows:
+    """Return how trees of folds of times to an event are evaluated: by the exponential deviance.
 
     Log-rank statistics grow with the number of rows: those of a fold's tree are multiplied as if it
     had all. As by rpart, the scale of times is that of all training rows.
     """
-    data, times = fit.data, fit.data.times
-    if times is None:
-        return None
+    data, times = fit.data, fit.data.require_times()
     evaluated = hazards.evaluated_events(times, data.weights, fit.control)
 
     def described(tree: Forest, rows: Mask, stream: NDArray[np.uint64]) -> Forest:
@@ -333,7 +331,8 @@ def evaluated_by_deviance(fit: Fit, loss: str) -> EvaluationRows | None:
         statistics = hazards.split_statistics(tree, data, draws, fit.control)
         return with_split_statistics(by_deviance, more * statistics)
 
-    return EvaluationRows(described, _responses(evaluated, times), data.weights, event_losses)
+    y = _responses(evaluated, times)
+    return EvaluationRows(data.X, y, data.weights, event_losses, described)
 
 
 def deviances_of_new_rows(fit: Fit, subtrees: Subtrees, rows: pd.DataFrame) -> HeldOut:
