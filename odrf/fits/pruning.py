@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -229,7 +229,7 @@ def grown_without(
 def trees_by_loss(fit: Fit, loss: str) -> Forest:
     """Return the trees of the fit, with the weights and impurities by which `loss` prunes them."""
     return (
-        fit.forest if loss != complexity.LOG_RANK else fits.survival.fit.trees_to_prune(fit, loss)
+        fit.forest if loss != complexity.LOG_RANK else fits.survival.fit.trees_with_log_ranks(fit)
     )
 
 
@@ -321,7 +321,7 @@ def labelled_rows(
             "and the predictors"
         )
     reading, X = reading_empty_cells(fit, X)
-    return cast(Fit, reading), X, y, groups_of_rows(fit, rows, complete)
+    return reading, X, y, groups_of_rows(fit, rows, complete)
 
 
 def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> validation.SubtreePath:

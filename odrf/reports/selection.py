@@ -13,7 +13,7 @@ from odrf.checks import checked_truth
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.growing import refit_beside_shadows
-from odrf.fits.importance_tests import EliminationSteps, ResponseSteps
+from odrf.fits.importance_tests import EliminationSteps
 from odrf.pruning.complexity import ONE_SE
 from odrf.public import public
 from odrf.public.progress import progress_bar
@@ -72,7 +72,9 @@ class ShadowSelection(TableReport, Generic[Made]):
         evaluated_by: EliminationSteps | None = None,
     ) -> None:  # fmt: skip
         self.fit, self._result, self._evaluated_by = fit, result, evaluated_by
-        steps: EliminationSteps = ResponseSteps(fit.kind) if evaluated_by is None else evaluated_by
+        steps: EliminationSteps = (
+            EliminationSteps(fit.kind) if evaluated_by is None else evaluated_by
+        )
         self._grown_on = steps.grown_on
         names, seed = fit.design.predictors, fit.control.seed
         P = len(names)
@@ -233,7 +235,7 @@ class Elimination(ErrorTable, Generic[Made]):
         evaluated_by: EliminationSteps | None = None,
     ) -> None:  # fmt: skip
         self.fit, self._result = fit, result
-        steps_of = ResponseSteps(fit.kind) if evaluated_by is None else evaluated_by
+        steps_of = EliminationSteps(fit.kind) if evaluated_by is None else evaluated_by
         self._steps_of: EliminationSteps = steps_of
         names = fit.design.predictors
         which = np.arange(len(names))

@@ -15,9 +15,8 @@ from odrf.errors import InputError
 from odrf.fits.survival.validation import EvaluatedPredictions
 from odrf.public import public
 from odrf.reports.survival.summaries import estimates_table
-from odrf.statistics.survival.calibration import calibration_at
 from odrf.statistics.survival.discrimination import dynamic_areas, roc_at
-from odrf.statistics.survival.scores import EvaluatedTimes
+from odrf.statistics.survival.scores import EvaluatedTimes, calibration_at
 from odrf.text.layouts import percentage
 from odrf.text.splits import number, with_limits
 from odrf.text.summary import Card, TableReport, with_axes
