@@ -17,9 +17,9 @@ __all__ = ["CLASSES", "PREDICTS", "callables"]
 SEEN = ("odrf.results", "odrf.reports", "odrf.evaluation", "odrf.simulate")
 # Classes in these packages that no function hands to users.
 INSIDE = {
-    "Estimator", "Experiment", "Function", "EvaluatedRows", "LogNormalLaw", "Metric", "Model",
-    "PowerLaw", "SampleSource", "SampledBlocks", "Scoring", "Split", "SurvivalLaw", "Task", "View",
-    "WeibullLaw",
+    "BestModel", "Estimator", "Experiment", "Function", "EvaluatedRows", "LogNormalLaw", "Metric",
+    "Model", "PowerLaw", "RowSplit", "SampleSource", "SampledBlocks", "Scoring", "Split",
+    "SurvivalLaw", "Task", "View", "WeibullLaw",
 }  # fmt: skip
 
 

@@ -35,7 +35,7 @@ from odrf.design import build_design
 from odrf.engine.growth.forest_builder import grow_forest
 from odrf.engine.numeric import streams
 from odrf.engine.trees.routing import predict
-from odrf.fits.blending import Kind, pilot_evidence, pilot_trees
+from odrf.fits.blending import Kind, Pilots, pilot_evidence, pilot_trees
 from odrf.fits.stacking import Evidence
 from odrf.options.blend import kinds_of_trees
 from odrf.options.options import Options
@@ -143,15 +143,9 @@ def grown_kinds(
     default = list(kinds_of_trees(options, n, P, p, K > 1))
     n_pilot = min(trees, pilot_trees(n, len(default), FORESTS_TREES))
     pilots = [[forest.tree(i) for i in range(n_pilot)] for forest in grown]
-    evidence = pilot_evidence(
-        pilots,
-        data.X,
-        data.y,
-        data.weights,
-        [kind.sampling for kind in kinds],
-        tree_streams[:n_pilot],
-        1,
-    )
+    samplings = [kind.sampling for kind in kinds]
+    of_kinds = Pilots(pilots, data.X, data.weights, samplings, tree_streams[:n_pilot], 1)
+    evidence = pilot_evidence(of_kinds, data.y)
     new, _ = design.matrix(rows.test)
     predicted = np.array([predict(forest, new, 1) for forest in grown])
     return Grown(list(tried), evidence, predicted, default)

@@ -17,7 +17,7 @@ from odrf.design import Design, TrainingData, build_design
 from odrf.engine.growth.backends import Backend, DaskTrees, JoblibTrees, grown_by_backend
 from odrf.errors import InputError
 from odrf.options import words
-from odrf.options.options import NAMES, DataOptions, Options
+from odrf.options.options import DataOptions, Options
 from odrf.options.tree import for_inference
 from odrf.projections.base import Family
 from odrf.projections.mixture import without_share
@@ -59,25 +59,29 @@ def design_of(
     )
 
 
+def given_options(function: Callable[..., Any], *options: Any) -> dict[str, Any]:
+    """Return the options of a call that are not at their defaults, from their dataclasses."""
+    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
+    for part in options:
+        values |= vars(part)
+    for name, default in default_options(function).items():
+        value = values.get(name, default)
+        if value is not default and not (isinstance(value, SHOWN_TYPES) and value == default):
+            given[name] = value
+    return given
+
+
 def spelled_call(function: Callable[..., Any], formula: str, *options: Any) -> str:
     """Return the call as text, from its dataclasses of options, without arguments at defaults."""
-    values = {name: value for part in options for name, value in vars(part).items()}
     words = [repr(formula) if isinstance(formula, str) else "…", "data"]
-    for name, default in default_options(function).items():
-        if name not in values or is_default(values[name], default):
-            continue
-        value = values[name]
+    for name, value in given_options(function, *options).items():
         value = value.item() if isinstance(value, np.generic) else value
         if isinstance(value, SHOWN_TYPES):
             words.append(f"{name}={value!r}")
         else:
             words.append(f"{name}={getattr(value, '__name__', '…')}")
     return f"{function.__name__}({', '.join(words)})"
-
-
-def is_default(value: Any, default: Any) -> bool:
-    """Return whether the `value` of an argument is its default."""
-    return value is default or (isinstance(value, SHOWN_TYPES) and bool(value == default))
 
 
 @cache
@@ -90,13 +94,8 @@ def default_options(function: Callable[..., Any]) -> dict[str, Any]:
 def checked_options(function: Callable[..., Any], options: Options) -> Options:
     """Return the options of growth of a call, checked, with the names of those not at defaults."""
     options = replace(options, projection=without_share(options.projection))
-    defaults = default_options(function)
-    given = (
-        name
-        for name in NAMES
-        if name in defaults and not is_default(getattr(options, name), defaults[name])
-    )
-    return for_inference(replace(options.checked(), given=frozenset(given)))
+    given = frozenset(given_options(function, options))
+    return for_inference(replace(options.checked(), given=given))
 
 
 def grown_by(backend: words.BackendName, n_jobs: int | None) -> AbstractContextManager[None]:

@@ -245,7 +245,8 @@ def odrf(
     table = cast("pd.DataFrame", data)  # or else it is refused
     design, training = design_of(formula, table, rows, env, with_times=True)
     with grown_by(backend, n_jobs):
+        grown = grow_fit(call, design, training, options, progress)
         if training.times is not None:
-            return api.survival.survival_forest(call, design, training, table, options, progress)
-        fit = sized_forest(grow_fit(call, design, training, options, progress))
+            return api.survival.survival_forest(grown, table)
+        fit = sized_forest(grown)
     return ODRFResults(warned_of_data(fit, table))

@@ -180,7 +180,7 @@ def odt(
     design, training = design_of(formula, table, rows, env, with_times=True)
     if sampled_from:
         training = replace(training, sampled_from=sampled_from)
+    grown = grow_fit(call, design, training, options)
     if training.times is not None:
-        return api.survival.survival_tree(call, design, training, table, options, progress)
-    fit = sized_tree(grow_fit(call, design, training, options), progress)
-    return ODTResults(warned_of_data(fit, table))
+        return api.survival.survival_tree(grown, table, progress)
+    return ODTResults(warned_of_data(sized_tree(grown, progress), table))

@@ -176,6 +176,28 @@ def command_parser(name: str, description: str, example: str) -> CommandParser:
     )
 
 
+# Options that mean the same in several commands.
+SHARED: dict[str, dict[str, Any]] = {
+    "--format": {
+        "choices": FORMATS,
+        "help": "format of the tables; by default by the ending of the file, csv for stdin; csv2 "
+        "has semicolons and decimal commas",
+    },
+    "--seed": {"type": int, "metavar": "N", "help": "makes the result reproducible"},
+    "--json": {
+        "action": "store_true",
+        "help": "write one JSON object to stdout, in place of text",
+    },
+    "--plot": {"type": Path, "metavar": "FILE", "help": "write a plot to FILE (.png, …)"},
+}
+
+
+def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Add some of the `SHARED` options."""
+    for name in names:
+        parser.add_argument(name, **SHARED[name])
+
+
 def add_formula(parser: argparse.ArgumentParser, **how: Any) -> None:
     """Add the formula."""
     parser.add_argument(
@@ -194,17 +216,7 @@ def add_table(parser: argparse.ArgumentParser, words: str = "the rows", **how: A
         help=f"{words}: .csv, .tsv (also compressed) or .parquet; - reads stdin",
         **how,
     )
-    add_format(parser)
-
-
-def add_format(parser: argparse.ArgumentParser) -> None:
-    """Add ``--format``."""
-    parser.add_argument(
-        "--format",
-        choices=FORMATS,
-        help="format of the tables; by default by the ending of the file, csv for stdin; csv2 has "
-        "semicolons and decimal commas",
-    )
+    add_options(parser, "--format")
 
 
 def add_settings(
@@ -221,23 +233,6 @@ def add_settings(
         "or mapping as Python writes it",
     )
     parser.add_argument("--progress", action="store_true", help="show a progress bar")
-
-
-def add_seed(parser: argparse.ArgumentParser) -> None:
-    """Add ``--seed``."""
-    parser.add_argument("--seed", type=int, metavar="N", help="makes the result reproducible")
-
-
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """Add ``--json``."""
-    parser.add_argument(
-        "--json", action="store_true", help="write one JSON object to stdout, in place of text"
-    )
-
-
-def add_plot(parser: argparse.ArgumentParser) -> None:
-    """Add ``--plot``."""
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="write a plot to FILE (.png, …)")
 
 
 def add_save(parser: argparse.ArgumentParser, what: str = "the fit") -> None:

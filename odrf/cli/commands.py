@@ -18,11 +18,9 @@ from odrf.cli.command import (
     Command,
     CommandParser,
     add_formula,
-    add_json,
+    add_options,
     add_out,
-    add_plot,
     add_save,
-    add_seed,
     add_settings,
     add_table,
     check_type,
@@ -175,12 +173,12 @@ def _fit_parser(name: str) -> CommandParser:
     else:
         made.set_defaults(model=name, load=None)
     add_settings(made, "that fits")
-    add_seed(made)
+    add_options(made, "--seed")
     add_save(made)
-    add_plot(made)
+    add_options(made, "--plot")
     made.add_argument("--predict", type=Path, metavar="TABLE", help="predict the rows of TABLE")
     add_out(made, "; needs --predict")
-    add_json(made)
+    add_options(made, "--json")
     made.set_defaults(command=name)
     return made
 
@@ -236,9 +234,7 @@ def _compare_parser(name: str) -> CommandParser:
         "options as name=value; formula= gives it a formula of its own",
     )
     add_settings(made, "compare(), such as cv=5", "an option of")
-    add_seed(made)
-    add_plot(made)
-    add_json(made)
+    add_options(made, "--seed", "--plot", "--json")
     return made
 
 
@@ -296,10 +292,9 @@ def _tune_parser(name: str) -> CommandParser:
         help="values to try of an option of the model, as often as needed",
     )
     add_settings(made, "tune(), such as method=cv, or of all candidates", "an option of")
-    add_seed(made)
+    add_options(made, "--seed")
     add_save(made, "the best fit")
-    add_plot(made)
-    add_json(made)
+    add_options(made, "--plot", "--json")
     return made
 
 
@@ -353,7 +348,7 @@ def _predict_parser(name: str) -> CommandParser:
     add_table(made, "the rows to predict")
     add_settings(made, "predict(), such as interval=prediction", "an option of")
     add_out(made, "; by default to stdout")
-    add_json(made)
+    add_options(made, "--json")
     return made
 
 
@@ -413,10 +408,9 @@ def _prune_parser(name: str) -> CommandParser:
     )
     made.add_argument("--format", choices=FORMATS, help="format of TABLE")
     add_settings(made, "pruning_path(), such as cv=5", "an option of")
-    add_seed(made)
+    add_options(made, "--seed")
     add_save(made, "the pruned fit")
-    add_plot(made)
-    add_json(made)
+    add_options(made, "--plot", "--json")
     return made
 
 

@@ -19,10 +19,9 @@ from odrf.cli.command import (
     KINDS_OF_FITS,
     Command,
     CommandParser,
-    add_format,
     add_formula,
+    add_options,
     add_out,
-    add_plot,
 )
 from odrf.cli.commands import COMPARE, FIT, PREDICT, PRUNE, TUNE, check_files, fit_tables, write_fit
 from odrf.cli.output import flush_results, leave_no_rest, report
@@ -78,7 +77,7 @@ def _parser(_: str) -> CommandParser:
     )
     add_formula(made)
     made.add_argument("table", type=Path, help=".csv, .tsv (also compressed), .parquet, or -")
-    add_format(made)
+    add_options(made, "--format")
     size = made.add_mutually_exclusive_group()
     size.add_argument("--tree", action="store_true", help="fit one tree, no forest")
     size.add_argument("--trees", type=int, default=500, metavar="N", help="default: %(default)s")
@@ -97,7 +96,7 @@ def _parser(_: str) -> CommandParser:
     )
     made.add_argument("--seed", type=int, metavar="N", help="makes the fit reproducible")
     made.add_argument("--progress", action="store_true", help="show a progress bar for a forest")
-    add_plot(made)
+    add_options(made, "--plot")
     made.add_argument("--predict", type=Path, metavar="TABLE", help="predict the rows of TABLE")
     add_out(made, "")
     return made

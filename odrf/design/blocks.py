@@ -27,7 +27,11 @@ Result = TypeVar("Result")
 
 
 class BlockSource(Protocol):
-    """Rows that can be walked again and again, in blocks of `ROWS_PER_BLOCK`."""
+    """Training rows that can be walked again and again, in blocks of `ROWS_PER_BLOCK`.
+
+    They are in memory, as one chunk, or are read in chunks in each pass (`ChunkBlocks`), or stay on
+    the workers of a cluster (`odrf.design.partitions.PartitionBlocks`).
+    """
 
     @property
     def memory(self) -> float | None:

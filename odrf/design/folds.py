@@ -179,7 +179,7 @@ def structured_folds(rows: RowsToDivide, k: int, seed: int) -> list[FoldRows]:
         elif groups is not None:
             check_training_rows(folds, rows, "groups=: use fewer folds, or other groups")
         else:
-            _check_weights(folds, rows, "weights=: leave out rows of weight 0")
+            check_training_rows(folds, rows, "weights=: leave out rows of weight 0", True)
         return folds
     folds = rolling_origin(order, k)
     check_training_rows(folds, rows, "order=: use fewer folds, so that more rows come first")
@@ -201,41 +201,28 @@ def fold_numbers(rows: RowsToDivide, k: int, seed: int) -> NDArray[np.int64]:
     return fold_of_rows(cells.astype(np.float64), int(cells.max()) + 1, k, seed, rows.weights)
 
 
-def check_training_rows(folds: list[FoldRows], rows: RowsToDivide, way_out: str) -> None:
+def check_training_rows(
+    folds: list[FoldRows], rows: RowsToDivide, way_out: str, weights_only: bool = False
+) -> None:
     """Raise `InputError` if training rows are of one class, without events, or of weight 0."""
-    _check_weights(folds, rows, way_out)
-    _check_events(folds, rows, way_out)
-    if rows.n_classes == 1:
-        return
+    weights, events = rows.weights, rows.events
+    counted = events if events is None or weights is None else events & (weights > 0)
+    for what, values in (("all have weight 0", weights), ("have no events", counted)):
+        for number, (train, _) in enumerate(folds, start=1):
+            if values is not None and not values[train].any():
+                raise _unfit(number, what, way_out)
+        if weights_only:
+            return
     for number, (train, _) in enumerate(folds, start=1):
-        if (rows.y[train] == rows.y[train][0]).all():
-            raise InputError(
-                f"the training rows of fold {number} are all of one class, so that no model can be "
-                f"fitted; the folds are those of {way_out}"
-            )
+        if rows.n_classes > 1 and (rows.y[train] == rows.y[train][0]).all():
+            raise _unfit(number, "are all of one class", way_out)
 
 
-def _check_weights(folds: list[FoldRows], rows: RowsToDivide, way_out: str) -> None:
-    if rows.weights is None:
-        return
-    for number, (train, _) in enumerate(folds, start=1):
-        if not rows.weights[train].any():
-            raise InputError(
-                f"the training rows of fold {number} all have weight 0, so that no model can be "
-                f"fitted; the folds are those of {way_out}"
-            )
-
-
-def _check_events(folds: list[FoldRows], rows: RowsToDivide, way_out: str) -> None:
-    if rows.events is None:
-        return
-    counted = rows.events if rows.weights is None else rows.events & (rows.weights > 0)
-    for number, (train, _) in enumerate(folds, start=1):
-        if not counted[train].any():
-            raise InputError(
-                f"the training rows of fold {number} have no events, so that no model can be "
-                f"fitted; the folds are those of {way_out}"
-            )
+def _unfit(number: int, what: str, way_out: str) -> InputError:
+    return InputError(
+        f"the training rows of fold {number} {what}, so that no model can be fitted; the folds are "
+        f"those of {way_out}"
+    )
 
 
 def strata_cells(rows: RowsToDivide) -> NDArray[np.int64]:

@@ -431,21 +431,33 @@ def training_frame(design: Design, data: TrainingData) -> pd.DataFrame:
 
 def _column(design: Design, data: TrainingData, name: str, j: int) -> Any:
     """Return the column of the data that is predictor `j`."""
-    at = design.schema.columns.index(name)
+    at, first, scaling = design.schema.columns.index(name), int(design.first[j]), design.scaling
     dtype, contents = design.schema.dtypes[at], design.schema.contents[at]
     encoding = design.recipe.variables[design.recipe.terms[j][0]].encoding
-    if isinstance(encoding, Indicators | Ranks):
-        held = _labels(design, data, j, encoding)
-        return held if dtype == "category" else held.astype(object)
-    values = _numbers(design, data, j)
-    return _in_type(values, dtype, contents == LOGICAL)
+    empty = np.zeros(data.n_rows, dtype=np.bool_)
+    if design.recipe.holes[j]:
+        empty = np.asarray(data.X[int(design.first[j + 1]) - 1] > 0)
 
+    def numbers(column: int) -> NDArray[np.float64]:
+        low, span = float(scaling.low[column]), float(scaling.range[column])
+        return unscaled(data.X[column], low, span)
 
-def _numbers(design: Design, data: TrainingData, j: int) -> NDArray[np.float64]:
-    """Return the numbers (n,) of predictor `j`."""
-    values = _unscaled(design, data, int(design.first[j]))
-    values[_empty(design, data, j)] = np.nan
-    return values
+    if isinstance(encoding, Indicators):
+        codes = np.full(data.n_rows, -1, dtype=np.int64)
+        for level in range(len(encoding.levels)):
+            codes[numbers(first + level) > 0.5] = level
+    elif isinstance(encoding, Ranks):
+        codes = np.rint(numbers(first)).astype(np.int64) - 1
+    else:
+        values = numbers(first)
+        values[empty] = np.nan
+        return _in_type(values, dtype, contents == LOGICAL)
+    labels = pd.Categorical.from_codes(
+        np.where(empty, -1, codes),
+        pd.Index(encoding.levels.tolist()),
+        ordered=isinstance(encoding, Ranks),
+    )
+    return labels if dtype == "category" else labels.astype(object)
 
 
 def _in_type(values: NDArray[np.float64], dtype: str, logical: bool) -> Any:
@@ -461,33 +473,6 @@ def _in_type(values: NDArray[np.float64], dtype: str, logical: bool) -> Any:
     except (TypeError, ValueError):  # a type that NumPy does not have, such as decimal128(9, 2)
         return values
     return np.rint(values).astype(kind) if kind.kind in "iu" else values
-
-
-def _labels(
-    design: Design, data: TrainingData, j: int, encoding: Indicators | Ranks
-) -> pd.Categorical:
-    """Return the labels (n,) of predictor `j`."""
-    if isinstance(encoding, Ranks):
-        codes = np.rint(_unscaled(design, data, int(design.first[j]))).astype(np.int64) - 1
-    else:
-        codes = _codes(design, data, j, len(encoding.levels))
-    codes = np.where(_empty(design, data, j), -1, codes)
-    labels = pd.Index(encoding.levels.tolist())
-    return pd.Categorical.from_codes(codes, labels, ordered=isinstance(encoding, Ranks))
-
-
-def _codes(design: Design, data: TrainingData, j: int, n_levels: int) -> NDArray[np.int64]:
-    """Return the number (n,) of the level of each row, from 0."""
-    codes = np.full(data.n_rows, -1, dtype=np.int64)
-    for level in range(n_levels):
-        codes[_unscaled(design, data, int(design.first[j]) + level) > 0.5] = level
-    return codes
-
-
-def _unscaled(design: Design, data: TrainingData, column: int) -> NDArray[np.float64]:
-    """Return a column (n,) of the matrix in the unit of the data; 0 or the mean if missing."""
-    scaling = design.scaling
-    return unscaled(data.X[column], float(scaling.low[column]), float(scaling.range[column]))
 
 
 def unscaled(scaled: NDArray[np.float32], low: float, span: float) -> NDArray[np.float64]:
@@ -509,10 +494,3 @@ def unscaled(scaled: NDArray[np.float32], low: float, span: float) -> NDArray[np
         if is_read.all():
             break
     return out
-
-
-def _empty(design: Design, data: TrainingData, j: int) -> NDArray[np.bool_]:
-    """Return the rows (n,) in which predictor `j` has a missing cell."""
-    if not design.recipe.holes[j]:
-        return np.zeros(data.n_rows, dtype=np.bool_)
-    return np.asarray(data.X[int(design.first[j + 1]) - 1] > 0)

@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 
 from odrf.errors import InputError
 
-# ------------------------------------------------------------------------------------------------
 # Control groups of Linux, in which containers and batch systems keep processes.
-# ------------------------------------------------------------------------------------------------
 
 
 def group_folders(controller: str, root: Path) -> Iterator[Path]:
@@ -39,9 +37,7 @@ def group_folders(controller: str, root: Path) -> Iterator[Path]:
                     yield group
 
 
-# ------------------------------------------------------------------------------------------------
 # Memory: how much the process may still take, and a refusal of work that needs more.
-# ------------------------------------------------------------------------------------------------
 
 if sys.platform != "win32":
     import resource
@@ -59,10 +55,10 @@ GROUPS = (
 
 
 def require_memory(needed: float, what: str, instead: str) -> None:
-    """Raise `MemoryError` with the figures if work takes more memory than there is.
+    """Raise `MemoryError` if work takes more memory than there is.
 
-    `needed`: bytes that the work is certain to take, in addition to what the process has.  `what`:
-    the work, as the subject of a sentence.  `instead`: what to do instead.
+    `needed`: bytes that it is certain to take, in addition to what the process has. `what`: the
+    work, as the subject of a sentence. `instead`: what to do instead.
     """
     if not is_available(needed):
         raise MemoryError(
@@ -103,8 +99,8 @@ def available_memory(root: Path = Path("/")) -> float:
     It is the least of what the machine has free, what the control groups of the process allow, and
     what its limit of addresses (``ulimit -v``) leaves.
     """
-    found = [*_machine(root), *_groups(root), *_addresses(root)]
-    return max(0.0, min(found, default=float("inf")))
+    limits = [*_machine(root), *_groups(root), *_addresses(root)]
+    return max(0.0, min(limits, default=float("inf")))
 
 
 def resident_memory(root: Path = Path("/")) -> float:
@@ -146,9 +142,7 @@ def _fields(path: Path) -> dict[str, float]:
     return {words[0]: float(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}
 
 
-# ------------------------------------------------------------------------------------------------
 # How many rows, nodes and levels can be numbered: more are refused, not counted wrongly.
-# ------------------------------------------------------------------------------------------------
 
 # Bins of a node count its rows in 28 bits.
 MOST_ROWS = 2**28 - 1

@@ -26,9 +26,7 @@ from threadpoolctl import ThreadpoolController
 
 from odrf.engine.memory import group_folders
 
-# ------------------------------------------------------------------------------------------------
 # Run kernels, which release the interpreter lock, in threads that stop when nobody waits for them.
-# ------------------------------------------------------------------------------------------------
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -103,8 +101,7 @@ def with_all_that_follow(
 ) -> Iterator[Result]:
     """Yield the results of the first task, and of all tasks that follow from it, in any order.
 
-    `function` returns the result of a task, and the tasks that follow from it, which `n_jobs`
-    threads may do at the same time.
+    `function` returns the result of a task and the tasks that follow from it, for `n_jobs` threads.
     """
     if n_jobs <= 1:
         left = [first]
@@ -254,20 +251,14 @@ def row_blocks(n: int, size: int = ROWS_PER_BLOCK) -> list[slice]:
     return [slice(lo, min(lo + size, n)) for lo in range(0, n, size)]
 
 
-# ------------------------------------------------------------------------------------------------
 # How many cores the process may use, and how many threads it is to use by default.
-# ------------------------------------------------------------------------------------------------
 
 # The variable by which users, batch systems, joblib and Dask tell libraries how many threads to use
 THREADS_VARIABLE = "OMP_NUM_THREADS"
 
 
 def available_cores(root: Path = Path("/")) -> int:
-    """Return the number of cores that this process may use.
-
-    It is the least of those that it is bound to and of what its control groups allow; a part of a
-    core counts as one.
-    """
+    """Return how many cores this process may use, by its binding and its control groups."""
     if hasattr(os, "sched_getaffinity"):
         bound = len(os.sched_getaffinity(0))
     else:
@@ -299,9 +290,7 @@ def _quotas(root: Path) -> Iterator[float]:
                 yield int(allowed) / int((group / "cpu.cfs_period_us").read_text())
 
 
-# ------------------------------------------------------------------------------------------------
 # Linear algebra in one thread.
-# ------------------------------------------------------------------------------------------------
 
 
 @contextmanager

@@ -35,7 +35,7 @@ from odrf.errors import InputError
 from odrf.evaluation.compare import compare
 from odrf.evaluation.metrics import Metric, metric_for, out_of_bag_score
 from odrf.evaluation.models import arguments_given, with_weight
-from odrf.public import MethodNow, public
+from odrf.public import public, warn_of_old
 from odrf.public.arguments import suggestion
 from odrf.public.progress import progress_bar
 from odrf.results.base import FittedResults
@@ -66,6 +66,34 @@ class _Refitted(NamedTuple):
 
     def __call__(self, **_: Any) -> FittedResults:
         return self.fit
+
+
+class BestModel:
+    """The method ``best()``, which was an attribute once.
+
+    Calling it is right, and fits the model at the first call.  Using it as the model works, with a
+    `FutureWarning`.
+    """
+
+    def __init__(self, fitted: Callable[..., FittedResults]) -> None:
+        self._fitted = fitted
+        self._model: FittedResults | None = None
+
+    def __call__(self, *, progress: bool = False) -> FittedResults:
+        """Return the model; `progress` shows a bar of its fit."""
+        if self._model is None:
+            self._model = self._fitted(progress=progress)
+        return self._model
+
+    def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("_"):
+            raise AttributeError(attribute)
+        warn_of_old("Tuning.best", "Tuning.best()")
+        return getattr(self(), attribute)
+
+    def __repr__(self) -> str:
+        warn_of_old("Tuning.best", "Tuning.best()")
+        return repr(self())
 
 
 @public
@@ -130,7 +158,7 @@ class Tuning(Report):
         return dict(self._candidates[int(self.table.index[0])])
 
     @cached_property
-    def best(self) -> MethodNow[FittedResults]:
+    def best(self) -> BestModel:
         """The method ``best()``: the model with the best candidate's options, fitted to all rows.
 
         ``best(progress=True)`` shows a progress bar of this fit.
@@ -138,7 +166,7 @@ class Tuning(Report):
         It was once an attribute; without the parentheses it works as the model, with a
         `FutureWarning`.
         """
-        return MethodNow("Tuning.best", self._fitted)
+        return BestModel(self._fitted)
 
     def _fitted(self, *, progress: bool = False) -> FittedResults:
         bar = {"progress": True} if checked_truth("progress", progress) else {}

@@ -16,13 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.design import TrainingData
-from odrf.design.survival_times import SurvivalTimes
 from odrf.engine.boosting.state import leaves_reached
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.directions.candidates import FeatureGroups
@@ -35,8 +33,6 @@ from odrf.engine.numeric import apportion, streams
 from odrf.engine.oob import write_out_of_bag_values, write_own_values
 from odrf.engine.resamples import Draws, RowCodes, Sampling
 from odrf.engine.running import in_order, one_thread, row_blocks
-from odrf.engine.survival.curve_numbers import incidence_at, survival_at
-from odrf.engine.survival.curves import LeafCurves, leaf_curves
 from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.trees.concatenate import require_memory_for_all, within_memory
 from odrf.engine.trees.forest import Forest, joined
@@ -47,18 +43,13 @@ from odrf.fits.stacking import (
     log_loss_in_squares,
     mean_products,
     mean_sums,
-    products_of_unseen,
+    products_of_trees,
     sums_of_rows,
 )
-from odrf.fits.survival.hazards import cause_numbers
 from odrf.options.blend import ERROR
-from odrf.options.tree import ResolvedOptions
 from odrf.projections.mixture import Mixture
-from odrf.statistics.survival.observation import observation_curve, weighted_states
 
-# ------------------------------------------------------------------------------------------------
 # How well pilot trees of each kind predict the rows that they did not draw.
-# ------------------------------------------------------------------------------------------------
 
 Sums = TypeVar("Sums")
 
@@ -70,34 +61,37 @@ AT_ONCE, BLOCKS, SMALL = 2**18, 8, 128
 IN_TABLE = 2**19
 
 
-class Evaluator(Protocol):
-    """A function that evaluates pilot trees, as `pilot_evidence` does."""
+class Pilots(NamedTuple):
+    """Pilot trees of G kinds, and how they drew their rows.
 
-    def __call__(
-        self,
-        pilots: Sequence[Sequence[Forest]],
-        X: Matrix,
-        y: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        samplings: Sequence[Sampling],
-        tree_streams: NDArray[np.uint64],
-        n_jobs: int,
-        codes: RowCodes | None,
-    ) -> Evidence:
-        """Return the evidence."""
+    `trees`: b forests of one tree of each kind, the i-th of which have the i-th of the `streams`
+    (b, 4).  `samplings`: those of the kinds.  `X`, `weights`, `codes`: as in `grow_blend`.
+    """
+
+    trees: Sequence[Sequence[Forest]]
+    X: Matrix
+    weights: NDArray[np.float64]
+    samplings: Sequence[Sampling]
+    streams: NDArray[np.uint64]
+    n_jobs: int
+    codes: RowCodes | None = None
+
+
+# What evaluates pilot trees by the responses (n,): `pilot_evidence`, or another function.
+Evaluator: TypeAlias = "Callable[[Pilots, NDArray[np.float64]], Evidence]"
 
 
 class _EvaluatedPilots(NamedTuple):
     """Pilot trees and their validation rows.
 
-    `at` (m,), `unseen` (m, b).  `leaves` (m, b): the root.  `tables`: they are many.
+    `at` (m,), `out_of_bag` (m, b).  `leaves` (m, b): the root.  `tables`: they are many.
     """
 
     at: NDArray[np.int64]
     trees: Sequence[Sequence[Forest]]
     leaves: list[NDArray[np.int32]]
     tables: list[NDArray[np.float64] | None]
-    unseen: list[NDArray[np.bool_]]
+    out_of_bag: list[NDArray[np.bool_]]
     n_jobs: int
 
     @property
@@ -124,8 +118,10 @@ class _EvaluatedPilots(NamedTuple):
         G, b, K = self.shape
         values = np.empty((G, block.stop - block.start, b, K))
         for g, table, first, last in self._tables():
-            leaves, unseen = self.leaves[g][block], self.unseen[g][block]
-            write_out_of_bag_values(table, leaves, unseen, centre, scale, first, last, values[g])
+            leaves, out_of_bag = self.leaves[g][block], self.out_of_bag[g][block]
+            write_out_of_bag_values(
+                table, leaves, out_of_bag, centre, scale, first, last, values[g]
+            )
         return values
 
     def own_values(self, block: slice, code: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -133,8 +129,8 @@ class _EvaluatedPilots(NamedTuple):
         G, b, _ = self.shape
         own = np.empty((G, block.stop - block.start, b))
         for g, table, first, last in self._tables():
-            leaves, unseen = self.leaves[g][block], self.unseen[g][block]
-            write_own_values(table, leaves, unseen, code, first, last, own[g])
+            leaves, out_of_bag = self.leaves[g][block], self.out_of_bag[g][block]
+            write_own_values(table, leaves, out_of_bag, code, first, last, own[g])
         return own
 
     def _tables(self) -> Iterator[tuple[int, NDArray[np.float64], int, int]]:
@@ -146,58 +142,31 @@ class _EvaluatedPilots(NamedTuple):
                 yield from ((g, tree.value, t, t + 1) for t, tree in enumerate(of_kind))
 
 
-def pilot_evidence(
-    pilots: Sequence[Sequence[Forest]],
-    X: Matrix,
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    samplings: Sequence[Sampling],
-    tree_streams: NDArray[np.uint64],
-    n_jobs: int,
-    codes: RowCodes | None = None,
-) -> Evidence:
-    """Evaluate the pilot trees of each kind on their out-of-bag rows.
-
-    The i-th of the `pilots` of each kind, forests of one tree, has the stream tree_streams[i], and
-    draws its rows by the `samplings` of its kind.  The other arguments are those of `grow_blend`.
-    """
-    evaluated = _evaluated(pilots, X, weights, samplings, tree_streams, n_jobs, codes)
-    y, case_weights, K = y[evaluated.at], weights[evaluated.at], pilots[0][0].value.shape[1]
+def pilot_evidence(pilots: Pilots, y: NDArray[np.float64]) -> Evidence:
+    """Evaluate the pilot trees of each kind on their out-of-bag rows."""
+    evaluated = _evaluated(pilots)
+    y, weights = y[evaluated.at], pilots.weights[evaluated.at]
+    K = evaluated.shape[2]
     if K == 1:
-        return _evidence_of_numbers(evaluated, y[:, None], np.ones((len(y), 1)), case_weights)
-    return _evidence_of_classes(evaluated, y.astype(np.int64), case_weights, K)
+        return _evidence_of_numbers(evaluated, y[:, None], np.ones((len(y), 1)), weights)
+    return _evidence_of_classes(evaluated, y.astype(np.int64), weights, K)
 
 
 def evidence_of_errors(
-    pilots: Sequence[Sequence[Forest]],
-    X: Matrix,
-    target: NDArray[np.float64],
-    root_weights: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    samplings: Sequence[Sampling],
-    tree_streams: NDArray[np.uint64],
-    n_jobs: int,
-    codes: RowCodes | None = None,
+    pilots: Pilots, target: NDArray[np.float64], root_weights: NDArray[np.float64]
 ) -> Evidence:
     """Evaluate pilot trees that predict K numbers of each row, by squared errors.
 
     `target` (n, K) are these numbers, `root_weights` (n, K) the square roots of the weights of the
-    squared errors.  The other arguments are those of `pilot_evidence`.
+    squared errors.
     """
-    evaluated = _evaluated(pilots, X, weights, samplings, tree_streams, n_jobs, codes)
+    evaluated = _evaluated(pilots)
     at = evaluated.at
-    return _evidence_of_numbers(evaluated, target[at], root_weights[at], weights[at])
+    return _evidence_of_numbers(evaluated, target[at], root_weights[at], pilots.weights[at])
 
 
-def _evaluated(
-    pilots: Sequence[Sequence[Forest]],
-    X: Matrix,
-    weights: NDArray[np.float64],
-    samplings: Sequence[Sampling],
-    tree_streams: NDArray[np.uint64],
-    n_jobs: int,
-    codes: RowCodes | None,
-) -> _EvaluatedPilots:
+def _evaluated(pilots: Pilots) -> _EvaluatedPilots:
+    trees, X, weights, samplings, tree_streams, n_jobs, codes = pilots
     n = len(weights)
     at = np.unique(np.linspace(0, n - 1, min(n, EVALUATED_ROWS)).astype(np.int64))
     rows = np.take(stored(X).T, at, axis=0)
@@ -205,16 +174,16 @@ def _evaluated(
     for sampling in dict.fromkeys(samplings):
         draws = Draws(weights, [sampling] * len(tree_streams), tree_streams, n_jobs, codes)
         masks[sampling] = np.take(draws.all_unseen(), at, axis=1)
-    tables = [_table(of_kind) for of_kind in pilots]
+    tables = [_table(of_kind) for of_kind in trees]
 
     def leaves_of_kind(g: int) -> NDArray[np.int32]:
         shared = tables[g] is not None
-        return _leaves_out_of_bag(pilots[g], rows, layout_of(X), masks[samplings[g]], shared)
+        return _leaves_out_of_bag(trees[g], rows, layout_of(X), masks[samplings[g]], shared)
 
-    leaves = list(in_order(leaves_of_kind, range(len(pilots)), n_jobs))
+    leaves = list(in_order(leaves_of_kind, range(len(trees)), n_jobs))
     of_rows = {sampling: np.ascontiguousarray(mask.T) for sampling, mask in masks.items()}
-    unseen = [of_rows[sampling] for sampling in samplings]
-    return _EvaluatedPilots(at, pilots, leaves, tables, unseen, n_jobs)
+    out_of_bag = [of_rows[sampling] for sampling in samplings]
+    return _EvaluatedPilots(at, trees, leaves, tables, out_of_bag, n_jobs)
 
 
 def _table(trees: Sequence[Forest]) -> NDArray[np.float64] | None:
@@ -227,16 +196,16 @@ def _leaves_out_of_bag(
     trees: Sequence[Forest],
     rows: NDArray[np.float32],
     layout: Layout | None,
-    unseen: NDArray[np.bool_],
+    out_of_bag: NDArray[np.bool_],
     shared: bool,
 ) -> NDArray[np.int32]:
-    """Return the leaf (m, b) of each row (m, r) in each tree; its root if not `unseen` (b, m).
+    """Return the leaf (m, b) of each row (m, r) in each tree; its root if not `out_of_bag` (b, m).
 
     If numbers are `shared`, nodes of all trees are numbered one tree after the other.
     """
-    leaves = np.zeros(unseen.shape, dtype=np.int32)
+    leaves = np.zeros(out_of_bag.shape, dtype=np.int32)
     root = 0
-    for tree, mask, of_tree in zip(trees, unseen, leaves, strict=True):
+    for tree, mask, of_tree in zip(trees, out_of_bag, leaves, strict=True):
         at = np.flatnonzero(mask)
         of_tree[at] = leaves_reached(tree, rows.take(at, axis=0), layout)
         if shared:
@@ -254,10 +223,10 @@ def _evidence_of_numbers(
     """Return the evidence on a regression, of K numbers for each row."""
 
     def products_of(block: slice) -> NDArray[np.float64]:
-        return products_of_unseen(evaluated.values(block, target[block], root_weights[block]))
+        return products_of_trees(evaluated.values(block, target[block], root_weights[block]))
 
     blocks = np.concatenate(evaluated.by_blocks(products_of), axis=2)
-    products, rows = mean_products(blocks, evaluated.unseen, weights)
+    products, rows = mean_products(blocks, evaluated.out_of_bag, weights)
     return Evidence(products, None, np.diag(products).copy(), rows, None)
 
 
@@ -269,27 +238,25 @@ def _evidence_of_classes(
     target, total = np.eye(K)[code], weights.sum()
     shares = weights @ target / total
     target -= shares
-    unseen, ones = evaluated.unseen, np.ones((1, K))
+    out_of_bag, ones = evaluated.out_of_bag, np.ones((1, K))
 
     def sums_of(block: slice) -> tuple[SumsOfRows, SumsOfRows]:
-        masks, of_class = [mask[block] for mask in unseen], code[block]
+        masks, of_class = [mask[block] for mask in out_of_bag], code[block]
         own = evaluated.own_values(block, of_class)
         squares = log_loss_in_squares(own, masks, shares[of_class])
         return (
             sums_of_rows(evaluated.values(block, shares[None], ones), target[block]),
-            sums_of_rows(squares.values, squares.target),
+            sums_of_rows(*squares),
         )
 
     squared, logarithmic = zip(*evaluated.by_blocks(sums_of), strict=True)
-    products, relations, rows = mean_sums(squared, unseen, weights)
+    products, relations, rows = mean_sums(squared, out_of_bag, weights)
     errors = np.diag(products) - 2 * relations + weights @ np.sum(target**2, axis=1) / total
-    log_loss = LogLoss(*mean_sums(logarithmic, unseen, weights)[:2])
+    log_loss = LogLoss(*mean_sums(logarithmic, out_of_bag, weights)[:2])
     return Evidence(products, relations, errors, rows, log_loss)
 
 
-# ------------------------------------------------------------------------------------------------
 # Blends: forests of several kinds of trees, whose shares are chosen by stacking.
-# ------------------------------------------------------------------------------------------------
 
 # Pilot trees of each kind: rows times trees is about PILOT_EVIDENCE, within these bounds.  Few rows
 # need many trees to compare the kinds, and these are quickly grown.  On more than FEW_ROWS rows the
@@ -372,9 +339,7 @@ def grow_blend(
     of the same arguments, whose trees need not be grown again. `expect` is called with the number
     of trees to be grown, as far as known: at first the most, and again after the pilot trees.  The
     weights of the kinds are chosen for the `objective`, "error", "brier" or "log_loss" (see
-    `odrf.fits.stacking`). `evidence_of` evaluates the pilot trees: `pilot_evidence`, or another
-    function of the same arguments.  The other arguments are those of
-    `odrf.engine.growth.forest_builder.grow_forest`.
+    `odrf.fits.stacking`). `evidence_of` evaluates the pilot trees.  The others: see `grow_forest`.
     """
     G, n_pilot = len(kinds), pilot_trees(len(y), len(kinds), n_trees)
     tree_streams = streams(seed, 0, max(n_trees, n_pilot))
@@ -395,10 +360,11 @@ def grow_blend(
             n_missing = len(missing)
             expect(n_missing + n_trees - n_pilot)
             _grow_pilots(growing, missing, by_kind, n_trees)
-            evidence = evidence_of(
-                [of_kind[:n_pilot] for of_kind in by_kind], X, y, weights,
-                [kind.sampling for kind in kinds], tree_streams[:n_pilot], n_jobs, codes,
-            )  # fmt: skip
+            pilots = [of_kind[:n_pilot] for of_kind in by_kind]
+            samplings = [kind.sampling for kind in kinds]
+            first = tree_streams[:n_pilot]
+            evidence = evidence_of(Pilots(pilots, X, weights, samplings, first, n_jobs, codes), y)
+            del pilots
             blend = Blend(np.empty(0, dtype=np.int64), evidence.weights(objective), evidence.errors)
         counts = apportion(blend.weights, n_trees)
         n_grown = [len(of_kind) for of_kind in by_kind]
@@ -415,11 +381,7 @@ def grow_blend(
 
 
 class _KindsGrowth(NamedTuple):
-    """How the trees of all G kinds are grown; the arguments are those of `grow_blend`.
-
-    The i-th trees of all kinds have the i-th of `tree_streams` (≥ B, 4); `size` is that of
-    `odrf.engine.growth.backends.trees_in_order`.
-    """
+    """How the trees of all G kinds are grown; see `grow_blend` and `trees_in_order`."""
 
     growers: list[TreeGrower]
     tree_streams: NDArray[np.uint64]
@@ -483,79 +445,3 @@ def _require_memory_for_smallest(trees: Sequence[Forest], n_trees: int) -> None:
     require_memory_for_all(
         smallest.nbytes, 1, n_trees, smallest.n_nodes, "the smallest of the first"
     )
-
-
-# ------------------------------------------------------------------------------------------------
-# How well pilot trees of each kind predict survival out of bag: what a blend is chosen by.
-# ------------------------------------------------------------------------------------------------
-
-# Quantiles of the event times at which survival is evaluated.
-JUDGED = np.linspace(0.1, 0.9, 9)
-
-
-@dataclass(frozen=True)
-class EvidenceOfCurves:
-    """Evaluates pilot trees by the Brier scores of their survival at some times (Graf et al. 1999).
-
-    Events of several causes have the scores of the incidences of all causes added up, or those of
-    the one `cause` that the splits are about (None: all). `case_weights` (n,) are those of the
-    training rows; trees of rates are grown with other weights.
-    """
-
-    times: SurvivalTimes
-    case_weights: NDArray[np.float64]
-    cause: str | None = None
-
-    def __call__(
-        self,
-        pilots: Sequence[Sequence[Forest]],
-        X: Matrix,
-        y: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        samplings: Sequence[Sampling],
-        tree_streams: NDArray[np.uint64],
-        n_jobs: int,
-        codes: RowCodes | None = None,
-    ) -> Evidence:
-        """Return the evidence; see `pilot_evidence`."""
-        weights = self.case_weights  # those of the argument may be exposures
-        time, event, start = self.times.time, self.times.event > 0, self.times.start
-        at = np.unique(np.quantile(time[event], JUDGED, method="lower"))
-        grid = np.searchsorted(self.times.event_times, at, side="right")
-        causes, ranks = cause_numbers(self.cause, self.times.causes), self.times.ranks
-        valued = []
-        for of_kind, sampling in zip(pilots, samplings, strict=True):
-            draws = Draws(weights, [sampling] * len(of_kind), tree_streams, n_jobs, codes)
-            forest = joined(of_kind, len(of_kind))
-            curves = leaf_curves(forest, X, ranks, draws)
-            forest = replace(forest, value=self._numbers(curves, causes, grid.tolist()))
-            valued.append([forest.tree(b) for b in range(len(of_kind))])
-        alive = time[:, None] > at
-        observed = observation_curve(time, event, weights, start)
-        states = weighted_states(time, event, None, observed, start)
-        seen = np.column_stack([states.at(t).weight for t in at])
-        target = alive
-        if len(self.times.causes) > 1:
-            target = np.hstack([~alive & (self.times.event == 1 + k)[:, None] for k in causes])
-        root = np.tile(np.sqrt(seen), target.shape[1] // len(at))
-        return evidence_of_errors(
-            valued, X, target.astype(np.float64), root, weights, samplings, tree_streams, n_jobs,
-            codes,
-        )  # fmt: skip
-
-    def _numbers(
-        self, curves: LeafCurves, causes: NDArray[np.int64], grid: Sequence[int]
-    ) -> NDArray[np.float64]:
-        """Return the evaluated numbers of each node: survival, or incidences of some causes."""
-        if len(self.times.causes) == 1:
-            return np.column_stack([survival_at(curves, rank) for rank in grid])
-        return np.column_stack(
-            [incidence_at(curves, int(k), rank) for k in causes for rank in grid]
-        )
-
-
-def evaluator_of_pilots(data: TrainingData, control: ResolvedOptions) -> Evaluator:
-    """Return the function that evaluates the pilot trees of a blend with these options."""
-    if data.times is None:
-        return pilot_evidence
-    return EvidenceOfCurves(data.times, data.weights, control.cause)

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from itertools import count
+from operator import add
 from os import PathLike
 from typing import Any, NamedTuple, TypeVar
 
@@ -19,7 +20,7 @@ from odrf.checks import is_list
 from odrf.design import INDICATORS, Design
 from odrf.design.chunks import BlockReader, StreamedRows
 from odrf.design.design import STREAMED, NoData
-from odrf.design.encoding import LevelsSaidBefore
+from odrf.design.encoding import levels_warned_of
 from odrf.engine.chunks import (
     Gathering,
     HashedDraw,
@@ -186,8 +187,7 @@ def total_of_blocks(
         share, off = (block.weight / weight if weight else 0.0), block.mean - total.mean
         mean = total.mean + off * share
         squares = total.squares + block.squares + off**2 * total.weight * share
-        both = [one + other for one, other in zip(total, block, strict=True)]
-        total = BlockSums(*both)._replace(mean=mean, squares=squares)
+        total = BlockSums(*map(add, total, block))._replace(mean=mean, squares=squares)
     classes = len(total.confusion) > 1
     with np.errstate(invalid="ignore", divide="ignore"):
         error_path = total.path[:, 0] / total.path[:, 1]
@@ -405,10 +405,10 @@ def chunks_predicted(
         )
     # a column that predictions need and chunks lack is refused when the rows are read
     frames = chunks.frames([name for name in names if name in needed])
-    warned = LevelsSaidBefore()
+    warned: set[tuple[str, Any]] = set()
     with progress_bar(frames, unit="chunk", progress=progress) as bar:
         for frame in bar:
-            with warned:
+            with levels_warned_of(warned):
                 predicted = predict(frame)
             yield frame[list(kept)], predicted
 

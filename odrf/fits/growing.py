@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf import fits
 from odrf.checks import AUTO, is_word
 from odrf.design import Design, TrainingData
 from odrf.design.design import rows_a_subject
@@ -16,22 +17,21 @@ from odrf.design.missing import SURROGATE
 from odrf.engine.factors import beside, with_rows
 from odrf.engine.growth.forest_builder import grow_forest
 from odrf.engine.growth.split_scales import splitting_response
+from odrf.engine.growth.tree_builder import Targets
 from odrf.engine.numeric import streams
 from odrf.engine.oob import LossIncrease, permutation_loss
-from odrf.engine.resamples import SUBSAMPLE, Batch, Draws, RowCodes
+from odrf.engine.resamples import SUBSAMPLE, Batch, Draws
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaf_nodes
-from odrf.fits.blending import Blended, Kind, evaluator_of_pilots, grow_blend
+from odrf.fits.blending import Blended, Evaluator, Kind, grow_blend, pilot_evidence
 from odrf.fits.fit import Fit
-from odrf.fits.stacking import mean_products, products_of_rows
-from odrf.fits.survival.hazards import grown_response
+from odrf.fits.stacking import mean_products, products_of_trees
 from odrf.options import words
 from odrf.options.blend import (
     ERROR,
     blends,
     kinds_of_survival_trees,
     kinds_of_trees,
-    require_blendable,
     require_objective,
     with_leaves_for_curves,
 )
@@ -49,9 +49,6 @@ from odrf.options.tree import ResolvedOptions, resolve
 from odrf.pruning.growth_stages import LEAF_RATES
 from odrf.public.progress import progress_bar
 
-# ------------------------------------------------------------------------------------------------
-# Choosing, out of bag, the scale of the response on which splits are chosen.
-#
 # Pilot trees of one kind are grown on each scale, and evaluated by their out-of-bag rows.
 # The squared error of a forest of many such trees is estimated from products of the errors of
 # different trees, as in `odrf.fits.stacking`.  Another scale than the response is taken only if its
@@ -61,7 +58,6 @@ from odrf.public.progress import progress_bar
 # of them.  The trees of all scales draw the same rows, so that the difference of two scales varies
 # little.  Their streams do not depend on the seed of the forest: forests that differ in their seeds
 # alone have the same scale, and can be combined.
-# ------------------------------------------------------------------------------------------------
 
 # Pilot trees of each scale, the share of the rows that each draws, and how many rows at most.
 PILOTS, SHARE, MOST_ROWS = 24, 0.5, 5000
@@ -78,31 +74,19 @@ STANDARD_ERRORS = 0.5
 SEED = 0
 
 
-class ScaleErrors(NamedTuple):
-    """Estimated errors of forests on S scales, the first of which is the response.
-
-    `errors` (S,) are out-of-bag mean squared errors, `standard_errors` (S,) those of their
-    differences from the first.
-    """
-
-    errors: NDArray[np.float64]
-    standard_errors: NDArray[np.float64]
-
-
 def chosen_scale(
     design: Design, data: TrainingData, control: ResolvedOptions
 ) -> tuple[words.SplitScale, dict[str, float]]:
-    """Return the name of the chosen scale, and the errors of all scales that were compared.
+    """Return the name of the chosen scale, and the errors of all scales that were compared, if any.
 
-    `control` has the options of the pilot trees.  Nothing is compared if every scale is much like
-    the response.
+    `control` has the options of the pilot trees. A scale much like the response is not compared.
     """
     names = [RESPONSE, *(name for name in TRIED if _may_matter(name, data))]
     if len(names) == 1:
         return RESPONSE, {}
-    found = scale_errors(design, data, control, names)
-    errors: dict[str, float] = dict(zip(names, found.errors.tolist(), strict=True))
-    clearly = found.errors + STANDARD_ERRORS * found.standard_errors < found.errors[0]
+    of_scales, standard_errors = scale_errors(design, data, control, names)
+    errors: dict[str, float] = dict(zip(names, of_scales.tolist(), strict=True))
+    clearly = of_scales + STANDARD_ERRORS * standard_errors < of_scales[0]
     better = [name for name, is_better in zip(names, clearly, strict=True) if is_better]
     return min(better, key=lambda name: errors[name], default=RESPONSE), errors
 
@@ -119,8 +103,11 @@ def _may_matter(name: words.SplitScale, data: TrainingData) -> bool:
 
 def scale_errors(
     design: Design, data: TrainingData, control: ResolvedOptions, names: list[words.SplitScale]
-) -> ScaleErrors:
-    """Estimate the errors of forests on the scales of these names; the first is the response."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return out-of-bag mean squared errors (S,) of forests on the scales of these names.
+
+    And the standard errors (S,) of their differences from the first, which is the response.
+    """
     n = len(data.y)
     sampling = control.sampling._replace(
         resample=SUBSAMPLE, fraction=min(control.sample_fraction, SHARE, MOST_ROWS / n)
@@ -129,7 +116,7 @@ def scale_errors(
     at = np.unique(np.linspace(0, n - 1, min(n, EVALUATED_ROWS)).astype(np.int64))
     X, y = with_rows(data.X, at), data.y[at]
     draws = Draws(data.weights, [sampling] * PILOTS, tree_streams, control.n_jobs, data.codes)
-    unseen = np.take(draws.all_unseen(), at, axis=1).T
+    out_of_bag = np.take(draws.all_unseen(), at, axis=1).T
     values = []
     for name in names:
         settings = control.settings._replace(split_scale=SPLIT_SCALES[name])
@@ -139,38 +126,33 @@ def scale_errors(
         )  # fmt: skip
         predicted = forest.value[leaf_nodes(forest, X, control.n_jobs), 0]
         values.append((predicted - y[:, None])[:, :, None])
-    return _compared(values, unseen, data.weights[at], _units(data.codes, at))
-
-
-def _units(codes: RowCodes | None, at: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the unit of each of the rows: its group, or itself."""
-    return np.arange(len(at)) if codes is None or codes.groups is None else codes.groups[at]
+    groups = None if data.codes is None else data.codes.groups
+    units = np.arange(len(at)) if groups is None else groups[at]
+    return _compared(values, out_of_bag, data.weights[at], units)
 
 
 def _compared(
     values: list[NDArray[np.float64]],
-    unseen: NDArray[np.bool_],
+    out_of_bag: NDArray[np.bool_],
     weights: NDArray[np.float64],
     units: NDArray[np.int64],
-) -> ScaleErrors:
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the errors by the `values` (m, b, 1), errors of the trees on each scale.
 
-    `unseen` (m, b) are the out-of-bag rows of each tree, `units` (m,) which rows vary together.
+    `out_of_bag` (m, b) are the out-of-bag rows of each tree, `units` (m,) which rows vary together.
     """
-    products = products_of_rows(values, [unseen] * len(values))
-    errors = np.diag(mean_products(products, [unseen] * len(values), weights)[0])
-    n_unseen = unseen.sum(axis=1)
+    products = products_of_trees(np.stack(values) * out_of_bag[:, :, None])
+    errors = np.diag(mean_products(products, [out_of_bag] * len(values), weights)[0])
+    n_unseen = out_of_bag.sum(axis=1)
     pairs = weights * (n_unseen * (n_unseen - 1))
     rises = weights * np.array([products[s, s] - products[0, 0] for s in range(len(values))])
     rises -= np.outer(errors - errors[0], pairs)
     squares = [np.square(np.bincount(units, rise)).sum() for rise in rises]
     total = max(pairs.sum(), np.finfo(float).tiny)
-    return ScaleErrors(errors, np.sqrt(squares) / total)
+    return errors, np.sqrt(squares) / total
 
 
-# ------------------------------------------------------------------------------------------------
 # Growing the trees of a call: trees of one kind, or a blend of several kinds.
-# ------------------------------------------------------------------------------------------------
 
 
 def grow_fit(
@@ -183,11 +165,22 @@ def grow_fit(
     blended, classification = blends(request), design.response.kind == "classification"
     require_objective(request.objective, classification, blended)
     require_split_scale(request.split_scale, design.response.kind, blended)
-    if blended:
-        fit = _fit_blend(call, design, data, request, progress)
-    else:
-        fit = _fit_one_kind(call, design, data, request, progress)
-    return replace(fit, request=_settled(request, fit.control, fit.blend is not None))
+    if not blended:
+        control = one_kind(request, design, data)
+        tree_streams = streams(control.seed, 0, control.n_trees)
+        forest = grow_alike(design, data, control, tree_streams, control.n_jobs, progress)
+        return Fit(
+            call, design, data, control, forest, tree_streams, _settled(request, control, False)
+        )
+    kinds, scale_errors = kinds_of_blend(request, design, data)
+    controls, objective = list(kinds.values()), request.objective
+    grown = grow_in_kinds(
+        design, data, controls, controls[0].n_jobs, progress, objective=objective
+    )  # fmt: skip
+    return Fit(
+        call, design, data, controls[0], grown.forest, grown.streams,
+        _settled(request, controls[0], True), grown.blend, kinds, scale_errors=scale_errors,
+    )  # fmt: skip
 
 
 def _settled(request: Options, control: ResolvedOptions, blended: bool) -> Options:
@@ -220,6 +213,20 @@ def one_kind(request: Options, design: Design, data: TrainingData) -> ResolvedOp
     return _resolve(plain, design, data)
 
 
+def targets_of(data: TrainingData, control: ResolvedOptions) -> Targets:
+    """Return what the trees of these options are grown on."""
+    if data.times is None:
+        return Targets(data.y, data.weights)
+    return fits.survival.hazards.targets_of_times(data, control)
+
+
+def evaluator_of_pilots(data: TrainingData, control: ResolvedOptions) -> Evaluator:
+    """Return the function that evaluates the pilot trees of a blend with these options."""
+    if data.times is None:
+        return pilot_evidence
+    return fits.survival.blending.EvidenceOfCurves(data.times, data.weights, control.cause)
+
+
 def grow_alike(
     design: Design,
     data: TrainingData,
@@ -229,23 +236,12 @@ def grow_alike(
     progress: bool,
 ) -> Forest:
     """Grow a tree for each of the streams (B, 4), all of one kind."""
-    grown = grown_response(data, control)
+    y, weights, _, ranks, case_weights = targets_of(data, control)
     with progress_bar(total=len(tree_streams), unit="tree", progress=progress) as bar:
         return grow_forest(
-            data.X,
-            grown.y,
-            grown.weights,
-            design.feature_groups,
-            control.sampling,
-            control.settings,
-            control.mixture,
-            tree_streams,
-            n_jobs,
-            bar.update,
-            data.codes,
-            grown.ranks,
-            grown.case_weights(data.weights),
-        )
+            data.X, y, weights, design.feature_groups, control.sampling, control.settings,
+            control.mixture, tree_streams, n_jobs, bar.update, data.codes, ranks, case_weights,
+        )  # fmt: skip
 
 
 def grow_in_kinds(
@@ -259,59 +255,22 @@ def grow_in_kinds(
 ) -> Blended:
     """Grow a blend, from the options `controls` of each kind.
 
-    Each of them has the number of trees of the whole forest.  `start` is a smaller blend of the
-    same options, whose trees need not be grown again.  The weights of the kinds are chosen for the
-    `objective`.
+    Each has the number of trees of the whole forest. `start`: a smaller blend of the same options,
+    whose trees need not be grown again. The weights of the kinds are chosen for the `objective`.
     """
     kinds = [Kind(control.settings, control.mixture, control.sampling) for control in controls]
-    grown = grown_response(data, controls[0])
-    with progress_bar(total=controls[0].n_trees, unit="tree", progress=progress) as bar:
+    targets, n_trees = targets_of(data, controls[0]), controls[0].n_trees
+    with progress_bar(total=n_trees, unit="tree", progress=progress) as bar:
 
         def expect(n_trees: int) -> None:
             bar.total = n_trees
             bar.refresh()
 
         return grow_blend(
-            data.X,
-            grown.y,
-            grown.weights,
-            design.feature_groups,
-            kinds,
-            controls[0].seed,
-            controls[0].n_trees,
-            n_jobs,
-            bar.update,
-            start,
-            expect,
-            data.codes,
-            objective,
-            grown.ranks,
+            data.X, targets.y, targets.weights, design.feature_groups, kinds, controls[0].seed,
+            n_trees, n_jobs, bar.update, start, expect, data.codes, objective, targets.ranks,
             evaluator_of_pilots(data, controls[0]),
-        )
-
-
-def _fit_one_kind(
-    call: str, design: Design, data: TrainingData, request: Options, progress: bool
-) -> Fit:
-    control = one_kind(request, design, data)
-    tree_streams = streams(control.seed, 0, control.n_trees)
-    forest = grow_alike(design, data, control, tree_streams, control.n_jobs, progress)
-    return Fit(call, design, data, control, forest, tree_streams, request)
-
-
-def _fit_blend(
-    call: str, design: Design, data: TrainingData, request: Options, progress: bool
-) -> Fit:
-    controls, scale_errors = kinds_of_blend(request, design, data)
-    base = next(iter(controls.values()))
-    grown = grow_in_kinds(
-        design, data, list(controls.values()), base.n_jobs, progress,
-        objective=request.objective,
-    )  # fmt: skip
-    return Fit(
-        call, design, data, base, grown.forest, grown.streams, request, grown.blend, controls,
-        scale_errors=scale_errors,
-    )  # fmt: skip
+        )  # fmt: skip
 
 
 def kinds_of_blend(
@@ -328,7 +287,6 @@ def kinds_of_blend(
         classes = response.kind == "classification"
         kinds = kinds_of_trees(request, n, len(design.predictors), p, classes, response.ordinal)
     base = _resolve(next(iter(kinds.values())), design, data)
-    require_blendable(base.n_trees, base.resample)
     scale, scale_errors = _scale(request, design, data, base)
     controls = {
         name: _resolve(replace(kind, seed=base.seed, split_scale=scale), design, data)
@@ -367,9 +325,7 @@ def _resolve(request: Options, design: Design, data: TrainingData) -> ResolvedOp
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # Growing a forest again with the same options on some of its predictors.
-# ------------------------------------------------------------------------------------------------
 
 SHADOW_TREES = 100
 
@@ -412,9 +368,7 @@ def _within(request: Options, P: int) -> Options:
     return request if isinstance(size, str) else replace(request, subset_size=min(size, P))
 
 
-# ------------------------------------------------------------------------------------------------
 # The options of a fit that depend on n, evaluated again when rows are added.
-# ------------------------------------------------------------------------------------------------
 
 
 def at_rows(control: ResolvedOptions, request: Options, before: int, n: int) -> ResolvedOptions:

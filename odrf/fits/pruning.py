@@ -5,44 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf import fits
 from odrf.checks import is_number, is_whole
 from odrf.design.folds import fold_numbers, most_folds, rows_to_divide
+from odrf.design.response import SURVIVAL
 from odrf.engine.factors import Matrix
+from odrf.engine.growth.forest_builder import TreeGrower
 from odrf.engine.memory import require_memory
 from odrf.engine.oob import out_of_bag
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.fit import Fit, Pruning
+from odrf.fits.growing import targets_of
 from odrf.fits.missing import reading_empty_cells
 from odrf.fits.responses import ValidationFolds, folds_at_most, groups_of_rows, require_out_of_bag
 from odrf.fits.scores import out_of_bag_losses
-from odrf.fits.survival.fit import SurvivalFit, trees_to_prune
-from odrf.fits.survival.hazards import grown_response
-from odrf.fits.survival.validation import deviances_of_new_rows, evaluated_by_deviance
 from odrf.options.sizes import CV, FIXED, ONE_SE, RATE, Rule, rate_along
-from odrf.pruning.complexity import (
-    CHOICES,
-    ERROR,
-    GROWTH,
-    IMPURITY,
-    LOG_RANK,
-    MINIMUM,
-    Subtrees,
-    chosen,
-    chosen_row,
-    critical_alphas,
-    nested_subtrees,
-    pruned,
-    root_errors,
-    with_leaves,
-)
-from odrf.pruning.complexity import ONE_SE as ONE_SE_CHOICE
+from odrf.pruning import complexity, validation
 from odrf.pruning.growth_stages import (
     ALPHA_RATES,
     LEAF_RATES,
@@ -51,30 +36,10 @@ from odrf.pruning.growth_stages import (
     evaluated_stages,
     stage_alphas,
 )
-from odrf.pruning.validation import (
-    JUDGED_FOLDS,
-    Fold,
-    Growth,
-    HeldOut,
-    OutOfBagChoice,
-    SubtreePath,
-    chosen_elsewhere,
-    common_alphas,
-    cross_validated,
-    folds_grown,
-    geometric_means,
-    held_out,
-    held_out_sums,
-    losses_of,
-    out_of_bag_alphas,
-    subtree_path,
-)
 from odrf.public.progress import progress_bar
 from odrf.text.layouts import quantity
 
-# ------------------------------------------------------------------------------------------------
 # Pruning a fit: some of its splits are switched off.
-# ------------------------------------------------------------------------------------------------
 
 
 def checked_alpha(alpha: Any) -> float:
@@ -99,9 +64,9 @@ def pruned_at(
     alpha: float,
     rule: str,
     option: str,
-    loss: str = ERROR,
-    path: SubtreePath | None = None,
-    choice: OutOfBagChoice | None = None,
+    loss: str = complexity.ERROR,
+    path: validation.SubtreePath | None = None,
+    choice: validation.OutOfBagChoice | None = None,
 ) -> Fit:
     """Return the fit with every tree pruned at the complexity parameter `alpha`.
 
@@ -110,14 +75,14 @@ def pruned_at(
     to show it; empty if the options of the fit prune. `path` is the pruning path of the tree, if
     known; `choice`, if out-of-bag rows have chosen `alpha`, the α that they choose for each other.
     """
-    trees = trees_to_prune(fit, loss)
-    critical = critical_alphas(trees, rule, loss) if path is None else path.critical
-    forest = replace(fit.forest, left=pruned(trees, critical, alpha, loss).left)
-    if loss == ERROR:
+    trees = trees_by_loss(fit, loss)
+    critical = complexity.critical_alphas(trees, rule, loss) if path is None else path.critical
+    forest = replace(fit.forest, left=complexity.pruned(trees, critical, alpha, loss).left)
+    if loss == complexity.ERROR:
         choice = _after_earlier(fit, choice, rule, alpha)
     smaller = with_forest(fit, forest, option, path, choice)
     largest, chosen = fit.control.alpha, fit.control.alpha_rule
-    if loss != LOG_RANK:  # the option alpha= is on the scale of errors
+    if loss != complexity.LOG_RANK:  # the option alpha= is on the scale of errors
         # the fit may have been pruned at a larger α before
         largest = max(alpha, largest or 0.0)
     if option and largest != fit.control.alpha:
@@ -128,20 +93,20 @@ def pruned_at(
 
 def pruned_unseen(fit: Fit, rule: str, progress: bool = False) -> Fit:
     """Return the fit with each tree pruned at the best α for its out-of-bag rows."""
-    critical = critical_alphas(fit.forest, rule)
+    critical = complexity.critical_alphas(fit.forest, rule)
     data, fold = fit.data, evaluated_folds(fit)
     with progress_bar(total=fit.forest.n_trees, unit="tree", progress=progress) as bar:
-        alpha, elsewhere = out_of_bag_alphas(
+        alpha, elsewhere = validation.out_of_bag_alphas(
             fit.forest, critical, data.X, data.y, fit.draws, fold, bar.update
         )
     kept = fit.forest.keeping(critical > np.repeat(alpha, np.diff(fit.forest.root)))
-    choice = _after_earlier(fit, OutOfBagChoice(rule, fold, elsewhere), rule)
+    choice = _after_earlier(fit, validation.OutOfBagChoice(rule, fold, elsewhere), rule)
     return with_forest(fit, kept, 'rule="oob"', choice=choice)
 
 
 def _after_earlier(
-    fit: Fit, choice: OutOfBagChoice | None, rule: str, alpha: float = 0.0
-) -> OutOfBagChoice | None:
+    fit: Fit, choice: validation.OutOfBagChoice | None, rule: str, alpha: float = 0.0
+) -> validation.OutOfBagChoice | None:
     """Return the α that out-of-bag rows choose for each other, of a fit perhaps pruned before.
 
     By the same rule they choose among subtrees of the same trees twice, and the larger α holds:
@@ -153,13 +118,13 @@ def _after_earlier(
     alphas = np.full((len(before.alphas), 1), alpha) if choice is None else choice.alphas
     if before.rule == rule:
         alphas = np.maximum(before.alphas, alphas)
-    return OutOfBagChoice(rule, before.fold, alphas)
+    return validation.OutOfBagChoice(rule, before.fold, alphas)
 
 
 def evaluated_folds(fit: Fit) -> NDArray[np.int64]:
     """Return the fold (n,) of each training row, to evaluate choices of out-of-bag rows."""
     rows = rows_to_divide(fit.design, fit.data)
-    k = max(2, min(JUDGED_FOLDS, most_folds(rows)))
+    k = max(2, min(validation.JUDGED_FOLDS, most_folds(rows)))
     return fold_numbers(rows, k, fit.control.seed)
 
 
@@ -167,8 +132,8 @@ def with_forest(
     fit: Fit,
     forest: Forest,
     option: str,
-    path: SubtreePath | None = None,
-    choice: OutOfBagChoice | None = None,
+    path: validation.SubtreePath | None = None,
+    choice: validation.OutOfBagChoice | None = None,
 ) -> Fit:
     """Return the fit with the pruned trees `forest`; the other arguments as in `pruned_at`."""
     call = f"{fit.call}.prune({option})" if option else fit.call
@@ -178,8 +143,7 @@ def with_forest(
 def before_pruning(fit: Fit, doing: str) -> Fit:
     """Return the fit as it was before its options pruned it.
 
-    Raises `InputError` if it was pruned by a call of `prune`, which cannot be repeated for other
-    trees or rows.  The message starts with `doing`.
+    Raises `InputError` if a call of `prune` pruned it; the message starts with `doing`.
     """
     if fit.pruning is None:
         return fit
@@ -206,9 +170,7 @@ def cut_by_call(fit: Fit) -> tuple[str, float | None] | None:
     return called, None if alpha == before.control.alpha else alpha
 
 
-# ------------------------------------------------------------------------------------------------
 # Errors of subtrees and stages of growth on validation rows: folds, out of bag, or new rows.
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,58 +187,66 @@ class ForestSizes:
 
     def alpha(self, rule: str) -> float:
         """Return the α that `rule`, "min" or "1se", chooses."""
-        return float(self.table["alpha"].iloc[chosen_row(self.table, rule)])
+        return float(self.table["alpha"].iloc[complexity.chosen_row(self.table, rule)])
 
-    def choice(self, rule: str, of_row: Callable[[int], float] | None = None) -> OutOfBagChoice:
+    def choice(
+        self, rule: str, of_row: Callable[[int], float] | None = None
+    ) -> validation.OutOfBagChoice:
         """Return the α that `rule` chooses for the rows of each fold by those of the others.
 
         `of_row` gives the α of a row of the table; by default it is the one in the table.
         """
         rows = self.elsewhere[rule]
         alphas = self.table["alpha"].to_numpy()[rows] if of_row is None else map(of_row, rows)
-        return OutOfBagChoice(self.rule, self.fold, np.array(list(alphas))[:, None])
+        return validation.OutOfBagChoice(self.rule, self.fold, np.array(list(alphas))[:, None])
 
 
 def grown_without(
-    fit: Fit, cv: ValidationFolds, n_jobs: int, progress: bool, loss: str = ERROR
-) -> tuple[Growth, list[Fold]]:
+    fit: Fit, cv: ValidationFolds, n_jobs: int, progress: bool, loss: str = complexity.ERROR
+) -> tuple[validation.EvaluationRows, list[validation.Fold]]:
     """Return the rows, and trees grown on the training rows of each fold by the same options.
 
     Impurities of trees for times to an event are those by which `loss` prunes them.
     """
     design, data, control = fit.design, fit.data, fit.control
-    response = grown_response(data, control)
-    growth = Growth(
-        data.X,
-        response.y,
-        response.weights,
-        design.feature_groups,
-        fit.samplings[0],
-        control.settings,
-        control.mixture,
-        data.codes,
-        response.ranks,
-        evaluated_by_deviance(fit, loss),
-        response.case_weights(data.weights),
-    )
+    y, weights, _, ranks, case_weights = targets_of(data, control)
+    rows = validation.EvaluationRows(data.X, y, weights)
+    if data.times is not None:
+        rows = fits.survival.validation.evaluated_by_deviance(fit, loss)
+
+    def grow(train: NDArray[np.bool_], stream: NDArray[np.uint64]) -> Forest:
+        builder = TreeGrower(
+            data.X, y, np.where(train, weights, 0.0), design.feature_groups, fit.samplings[0],
+            control.settings, control.mixture, 1, 1, data.codes, ranks, case_weights,
+        )  # fmt: skip
+        tree = builder(stream)
+        return tree if rows.described is None else rows.described(tree, train, stream[None])
+
     with progress_bar(total=len(cv.folds), unit="fold", progress=progress) as bar:
-        return growth, folds_grown(growth, cv.folds, cv.seed, n_jobs, bar.update)
+        return rows, validation.folds_grown(grow, cv.folds, cv.seed, n_jobs, bar.update)
 
 
-def training_path(fit: Fit, rule: str, loss: str) -> SubtreePath:
+def trees_by_loss(fit: Fit, loss: str) -> Forest:
+    """Return the trees of the fit, with the weights and impurities by which `loss` prunes them."""
+    return (
+        fit.forest if loss != complexity.LOG_RANK else fits.survival.fit.trees_with_log_ranks(fit)
+    )
+
+
+def training_path(fit: Fit, rule: str, loss: str) -> validation.SubtreePath:
     """Return the subtrees of the fit with their training errors only."""
     return _path(fit, _subtrees(fit, rule, loss), rule, loss, None, "")
 
 
 def path_by_folds(
     fit: Fit, rule: str, loss: str, cv: ValidationFolds, n_jobs: int, progress: bool
-) -> SubtreePath:
+) -> validation.SubtreePath:
     """Evaluate the subtrees of the fit by cross-validation.
 
     If the fit was pruned, trees of folds are pruned as much, at least.  Raises `InputError` if it
     was pruned in another way, so that no α gives it.
     """
-    subtrees = nested_subtrees(trees_to_prune(fit, loss), rule, loss)
+    subtrees = complexity.nested_subtrees(trees_by_loss(fit, loss), rule, loss)
     cut_at = _cut_at(fit, subtrees, rule, loss)
     if cut_at is None:
         raise InputError(
@@ -285,32 +255,41 @@ def path_by_folds(
             "pruning_path() of its parent, newdata=, or cv=None"
         )
     subtrees = subtrees.beginning_at(cut_at)
-    growth, folds = grown_without(fit, cv, n_jobs, progress, loss)
+    evaluation, folds = grown_without(fit, cv, n_jobs, progress, loss)
     # several values of a node are hazards of causes here, not shares of classes
-    by = loss if growth.evaluating is None else IMPURITY
-    critical = partial(critical_alphas, rule=rule, loss=by)
+    by = loss if evaluation.described is None else complexity.IMPURITY
+    critical = partial(complexity.critical_alphas, rule=rule, loss=by)
     groups = rows_to_divide(fit.design, fit.data).groups
-    held = cross_validated(growth, folds, critical, geometric_means(subtrees.alpha), groups)
+    held = validation.cross_validated(
+        evaluation, folds, critical, validation.geometric_means(subtrees.alpha), groups
+    )
     return _path(fit, subtrees, rule, loss, held, cv.by)
 
 
-def _cut_at(fit: Fit, subtrees: Subtrees, rule: str, loss: str) -> float | None:
+def _cut_at(fit: Fit, subtrees: complexity.Subtrees, rule: str, loss: str) -> float | None:
     """Return the α at which the fit was cut, by its rule and loss; None if there is no such α."""
     if fit.pruning is None:
         return 0.0
-    return subtrees.cut_at(critical_alphas(trees_to_prune(fit.first_grown, loss), rule, loss))
+    return subtrees.cut_at(
+        complexity.critical_alphas(trees_by_loss(fit.first_grown, loss), rule, loss)
+    )
 
 
-def _subtrees(fit: Fit, rule: str, loss: str) -> Subtrees:
+def _subtrees(fit: Fit, rule: str, loss: str) -> complexity.Subtrees:
     """Return the subtrees of the fit, from the α on at which it was cut, if there is one."""
-    subtrees = nested_subtrees(trees_to_prune(fit, loss), rule, loss)
+    subtrees = complexity.nested_subtrees(trees_by_loss(fit, loss), rule, loss)
     return subtrees.beginning_at(_cut_at(fit, subtrees, rule, loss) or 0.0)
 
 
 def _path(
-    fit: Fit, subtrees: Subtrees, rule: str, loss: str, held: HeldOut | None, by: str
-) -> SubtreePath:
-    return subtree_path(subtrees, rule, loss, root_error(fit), held, by)
+    fit: Fit,
+    subtrees: complexity.Subtrees,
+    rule: str,
+    loss: str,
+    held: validation.HeldOut | None,
+    by: str,
+) -> validation.SubtreePath:
+    return validation.subtree_path(subtrees, rule, loss, root_error(fit), held, by)
 
 
 def root_error(fit: Fit) -> float:
@@ -319,10 +298,12 @@ def root_error(fit: Fit) -> float:
     The root of an honest tree has only the rows that give it its value: a half of them.
     """
     forest, data = fit.forest, fit.data
-    if not fit.control.honest or isinstance(fit, SurvivalFit):
-        return float(root_errors(forest)[0])
+    if not fit.control.honest or fit.design.response.kind == SURVIVAL:
+        return float(complexity.root_errors(forest)[0])
     value = np.broadcast_to(forest.value[:1], (len(data.y), forest.value.shape[1]))
-    return float(np.average(losses_of(value, data.y, bool(forest.ordered)), weights=data.weights))
+    return float(
+        np.average(validation.losses_of(value, data.y, bool(forest.ordered)), weights=data.weights)
+    )
 
 
 def labelled_rows(
@@ -330,8 +311,7 @@ def labelled_rows(
 ) -> tuple[Fit, Matrix, NDArray[np.float64], NDArray[np.int64] | None]:
     """Return the fit to read the complete rows, their predictors (p, m), responses and groups (m,).
 
-    The groups are those of `groups_of_rows`.  Raises `InputError` if there are no rows; the message
-    names the `argument` that gave them.
+    Raises `InputError` if there are no rows; the message names the `argument` that gave them.
     """
     X, complete = fit.design.matrix(rows)
     y = fit.design.response.numbers(rows[complete])
@@ -341,14 +321,15 @@ def labelled_rows(
             "and the predictors"
         )
     reading, X = reading_empty_cells(fit, X)
-    return cast(Fit, reading), X, y, groups_of_rows(fit, rows, complete)
+    return reading, X, y, groups_of_rows(fit, rows, complete)
 
 
-def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> SubtreePath:
+def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> validation.SubtreePath:
     """Evaluate the subtrees of the fit on the rows of a data frame."""
-    if isinstance(fit, SurvivalFit):
+    if fit.design.response.kind == SURVIVAL:
         subtrees = _subtrees(fit, rule, loss)
-        held = deviances_of_new_rows(fit, subtrees, rows)
+        assert isinstance(fit, fits.survival.fit.SurvivalFit)
+        held = fits.survival.validation.deviances_of_new_rows(fit, subtrees, rows)
         return _path(fit, subtrees, rule, loss, held, quantity(round(held.weight), "new row"))
     fit, X, y, groups = labelled_rows(fit, rows, "newdata")
     by = quantity(len(y), "new row")
@@ -364,21 +345,21 @@ def path_by_arrays(
     weights: NDArray[np.float64],
     by: str,
     groups: NDArray[np.int64] | None = None,
-) -> SubtreePath:
+) -> validation.SubtreePath:
     """Evaluate the subtrees of the fit on rows X (p, m) with responses y and weights (m,).
 
     `by` names these rows in words.  Rows of one group, of `groups` (m,), count as one unit.
     """
     subtrees = _subtrees(fit, rule, loss)
-    held = held_out(fit.forest, subtrees.critical, subtrees.alpha, X, y, weights, groups)
+    held = validation.held_out(fit.forest, subtrees.critical, subtrees.alpha, X, y, weights, groups)
     return _path(fit, subtrees, rule, loss, held, by)
 
 
 def forest_sizes(fit: Fit, rule: str, progress: bool = False) -> ForestSizes:
     """Evaluate the fit's forest out of bag, pruned at increasing α."""
-    critical = critical_alphas(fit.forest, rule)
+    critical = complexity.critical_alphas(fit.forest, rule)
     data, draws, fold = fit.data, fit.draws, evaluated_folds(fit)
-    alphas = common_alphas(critical)
+    alphas = validation.common_alphas(critical)
     require_memory(
         8.0 * len(alphas) * data.n_rows,
         f"the losses of {data.n_rows} rows at {len(alphas)} sizes",
@@ -387,33 +368,39 @@ def forest_sizes(fit: Fit, rule: str, progress: bool = False) -> ForestSizes:
     leaves, losses = [], np.empty((len(alphas), len(data.y)))
     weights = data.weights
     for k, alpha in enumerate(progress_bar(alphas, unit="size", progress=progress)):
-        forest = pruned(fit.forest, critical, float(alpha))
+        forest = complexity.pruned(fit.forest, critical, float(alpha))
         leaves.append(float(forest.leaves().mean()))
         value = out_of_bag(forest, data.X, data.y, draws).value
         losses[k], weights = out_of_bag_losses(fit, value)
     groups = rows_to_divide(fit.design, fit.data).groups
-    held = held_out_sums(losses, weights, groups)
+    held = validation.held_out_sums(losses, weights, groups)
     table = pd.DataFrame(
         {"alpha": alphas, "leaves": leaves, "error": held.mean, "std_error": held.standard_error}
     )
     of_folds = [
-        held_out_sums(losses[:, rows], weights[rows], None if groups is None else groups[rows])
+        validation.held_out_sums(
+            losses[:, rows], weights[rows], None if groups is None else groups[rows]
+        )
         for rows in (fold == f for f in range(int(fold.max()) + 1))
     ]
-    elsewhere = {choice: chosen_elsewhere(of_folds, choice) for choice in CHOICES}
+    elsewhere = {
+        choice: validation.chosen_elsewhere(of_folds, choice) for choice in complexity.CHOICES
+    }
     return ForestSizes(rule, table, fold, elsewhere)
 
 
 def stages_by_folds(
     fit: Fit, stages: Stages, n_jobs: int, *, along: str, cv: ValidationFolds, progress: bool
-) -> HeldOut:
+) -> validation.HeldOut:
     """Evaluate the fit's tree at each of its stages by cross-validation, the largest size first."""
-    growth, folds = grown_without(fit, cv, n_jobs, progress)
+    evaluation, folds = grown_without(fit, cv, n_jobs, progress)
     groups = rows_to_divide(fit.design, fit.data).groups
-    return cross_validated(growth, folds, partial(stage_alphas, along=along), stages.alpha, groups)
+    return validation.cross_validated(
+        evaluation, folds, partial(stage_alphas, along=along), stages.alpha, groups
+    )
 
 
-def stages_out_of_bag(fit: Fit, stages: Stages, n_jobs: int, progress: bool) -> HeldOut:
+def stages_out_of_bag(fit: Fit, stages: Stages, n_jobs: int, progress: bool) -> validation.HeldOut:
     """Evaluate the fit's forest at each of its stages out of bag, the largest size first."""
     data = fit.data
     unseen = fit.draws._replace(n_jobs=n_jobs).all_unseen()
@@ -426,12 +413,10 @@ def stages_out_of_bag(fit: Fit, stages: Stages, n_jobs: int, progress: bool) -> 
         )
 
 
-# ------------------------------------------------------------------------------------------------
 # Sizes of trees by the options `max_leaves` and `alpha`, some of them chosen on validation rows.
-# ------------------------------------------------------------------------------------------------
 
 FOLDS = 10
-CHOSEN_BY = {CV: MINIMUM, ONE_SE: ONE_SE_CHOICE}
+CHOSEN_BY = {CV: complexity.MINIMUM, ONE_SE: complexity.ONE_SE}
 
 
 def sized_tree(fit: Fit, progress: bool = False) -> Fit:
@@ -465,12 +450,12 @@ def sized_forest(fit: Fit) -> Fit:
         if rule.kind == RATE:
             n, alphas = len(fit.data.y), sizes.table["alpha"].to_numpy()
             typical = partial(_typical, alphas)
-            best = typical(chosen_row(sizes.table, MINIMUM))
+            best = typical(complexity.chosen_row(sizes.table, complexity.MINIMUM))
             alpha, rule = _by_rate(rule, best, n, n, "out of bag")
-            choice = sizes.choice(MINIMUM, typical)
+            choice = sizes.choice(complexity.MINIMUM, typical)
         else:
-            alpha, rule = sizes.alpha(MINIMUM), rule.found("out of bag")
-            choice = sizes.choice(MINIMUM)
+            alpha, rule = sizes.alpha(complexity.MINIMUM), rule.found("out of bag")
+            choice = sizes.choice(complexity.MINIMUM)
     if alpha is None:
         return fit
     return _with_rule(pruned_at(fit, alpha, control.pruning, "", choice=choice), rule)
@@ -494,9 +479,9 @@ def _at_found_alpha(fit: Fit, progress: bool) -> Fit:
     """Return the tree pruned at the α that its rule chooses by cross-validation."""
     control, n = fit.control, len(fit.data.y)
     rule, cv = control.alpha_rule, folds_at_most(fit, FOLDS)
-    path = path_by_folds(fit, control.pruning, ERROR, cv, control.n_jobs, progress)
+    path = path_by_folds(fit, control.pruning, complexity.ERROR, cv, control.n_jobs, progress)
     if rule.kind == RATE:
-        typical = _typical(path.table["alpha"].to_numpy(), path.row(MINIMUM))
+        typical = _typical(path.table["alpha"].to_numpy(), path.row(complexity.MINIMUM))
         alpha, rule = _by_rate(rule, typical, n, cv.mean_rows, path.by)
     else:
         alpha = path.alpha(CHOSEN_BY[rule.kind])
@@ -511,26 +496,24 @@ def _typical(alpha: NDArray[np.float64], k: int) -> float:
         return 0.0
     if k == 0:
         return float(alpha[1]) / 2
-    return float(geometric_means(alpha)[k]) if k < last else 2 * float(alpha[last])
+    return float(validation.geometric_means(alpha)[k]) if k < last else 2 * float(alpha[last])
 
 
 def _with_found_leaves(fit: Fit, progress: bool) -> Fit:
-    """Return the tree as it was when it had t_n = c·rate(n) leaves.
-
-    c follows from the number of leaves at which the trees of the folds have the smallest validation
-    error.
-    """
+    """Return the tree as it was when it had t_n = c·rate(n) leaves; trees of folds choose c."""
     rule, n = fit.control.max_leaves_rule, len(fit.data.y)
     rate, cv = LEAF_RATES[rule.name], folds_at_most(fit, FOLDS)
-    growth, folds = grown_without(fit, cv, fit.control.n_jobs, progress)
+    evaluation, folds = grown_without(fit, cv, fit.control.n_jobs, progress)
     most = max(int(fold.tree.leaves()[0]) for fold in folds)
     sizes = np.arange(most, 0, -1)
     alphas = partial(stage_alphas, along=LEAVES)
     groups = rows_to_divide(fit.design, fit.data).groups
-    held = cross_validated(growth, folds, alphas, -sizes.astype(float), groups)
-    best = int(sizes[chosen(held.mean, held.standard_error, MINIMUM)])
+    held = validation.cross_validated(evaluation, folds, alphas, -sizes.astype(float), groups)
+    best = int(sizes[complexity.chosen(held.mean, held.standard_error, complexity.MINIMUM)])
     constant = best / rate(cv.mean_rows)
     leaves = int(np.clip(round(constant * rate(n)), 1, fit.forest.leaves()[0]))
     rule = rule.found(cv.by, constant, rate_along(constant, rate, n))
     control = fit.control.with_leaves(leaves, rule)
-    return replace(fit, control=control, forest=with_leaves(fit.forest, leaves, GROWTH))
+    return replace(
+        fit, control=control, forest=complexity.with_leaves(fit.forest, leaves, complexity.GROWTH)
+    )

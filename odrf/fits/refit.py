@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,7 @@ from odrf.pruning.validation import geometric_means
 from odrf.public.progress import progress_bar
 from odrf.statistics.calibration import EvaluatedRows
 
-# ------------------------------------------------------------------------------------------------
 # Growing a fit of any kind again by its options, on other rows or other values.
-# ------------------------------------------------------------------------------------------------
 
 
 def refit(fit: AnyFit, data: TrainingData, rows: NDArray[np.bool_]) -> AnyFit:
@@ -47,19 +45,9 @@ def refit(fit: AnyFit, data: TrainingData, rows: NDArray[np.bool_]) -> AnyFit:
     return sized_forest(grow_fit("", fit.design, kept, fit.request))
 
 
-# ------------------------------------------------------------------------------------------------
 # Probabilities of training rows by fits that were grown without them.
-# ------------------------------------------------------------------------------------------------
 
 FOLDS = 5
-
-
-class _Cut(NamedTuple):
-    """Where trees are pruned: the arguments of `pruned_at`."""
-
-    alpha: float
-    rule: str
-    loss: str
 
 
 def cross_fitted_rows(fit: AnyFit, cv: Any, progress: bool = False) -> EvaluatedRows:
@@ -71,18 +59,19 @@ def cross_fitted_rows(fit: AnyFit, cv: Any, progress: bool = False) -> Evaluated
     were pruned by their out-of-bag rows.
     """
     cut = _cut_later(fit)
-    asked = _folds(fit, cv)
+    folds = _folds(fit, cv)
     data, classes = fit.data, fit.design.response.classes
     assert classes is not None
     p = np.full((data.n_rows, len(classes)), np.nan)
-    for fold in progress_bar(asked.folds, unit="fold", progress=progress):
+    for fold in progress_bar(folds.folds, unit="fold", progress=progress):
         grown = refit(fit, data, fold.train)
         if cut is not None:
-            grown = pruned_at(cast(Fit, grown), cut.alpha, cut.rule, "", cut.loss)
+            alpha, rule, loss = cut
+            grown = pruned_at(cast(Fit, grown), alpha, rule, "", loss)
         p[fold.test] = _predicted(grown, fit, fold)
     used = (data.weights > 0) & ~np.isnan(p[:, 0])
     code = data.y[used].astype(np.int64)
-    source = with_class_weights(f"held out by {asked.by}", data)
+    source = with_class_weights(f"held out by {folds.by}", data)
     groups = groups_of_rows(fit, None, used)
     return EvaluatedRows(p[used], code, data.weights[used], classes, source, groups)
 
@@ -101,14 +90,14 @@ def _folds(fit: AnyFit, cv: Any) -> ValidationFolds:
                 "with other groups=, or with odrf(), whose trees leave rows out"
             )
         cv = min(FOLDS, most)
-    return folds_asked(cast(Fit, fit), cv, fit.control.seed, "")
+    return folds_asked(fit, cv, fit.control.seed, "")
 
 
-def _cut_later(fit: AnyFit) -> _Cut | None:
-    """Return where `prune` has cut the trees of the fit; None if it has not.
+def _cut_later(fit: AnyFit) -> tuple[float, str, str] | None:
+    """Return α, rule and loss by which `prune` has cut the trees of the fit; None if it has not.
 
-    Of a tree, α is from the middle of the range in which the subtree is optimal, as in
-    cross-validation: other trees have other critical α.
+    Of a tree, α is from the middle of the range in which the subtree is optimal: trees of folds
+    have other critical α.
     """
     if not isinstance(fit, Fit) or fit.pruning is None or fit.pruning.by_options:
         return None
@@ -120,10 +109,10 @@ def _cut_later(fit: AnyFit) -> _Cut | None:
     path = fit.pruning.path
     rule, loss = (fit.control.pruning, ERROR) if path is None else (path.rule, path.loss)
     if not fit.control.is_single_tree:
-        return _Cut(fit.control.alpha or 0.0, rule, loss)
+        return fit.control.alpha or 0.0, rule, loss
     subtrees = nested_subtrees(fit.first_grown.forest, rule, loss)
     small = subtrees.leaves <= fit.forest.leaves()[0]
-    return _Cut(float(geometric_means(subtrees.alpha)[np.argmax(small)]), rule, loss)
+    return float(geometric_means(subtrees.alpha)[np.argmax(small)]), rule, loss
 
 
 def _predicted(grown: AnyFit, fit: AnyFit, fold: FoldRows) -> NDArray[np.float64]:

@@ -16,9 +16,7 @@ from odrf.pruning.validation import losses_of
 from odrf.statistics.jackknife import weighted_mean
 from odrf.text.names import free_name
 
-# ------------------------------------------------------------------------------------------------
 # Observed against predicted classes.
-# ------------------------------------------------------------------------------------------------
 
 
 def counts_of_classes(classes: pd.Index, counts: NDArray, whole: bool) -> pd.DataFrame:
@@ -39,9 +37,7 @@ def counts_of_classes(classes: pd.Index, counts: NDArray, whole: bool) -> pd.Dat
     return table
 
 
-# ------------------------------------------------------------------------------------------------
 # Scores of predictions of the training rows: error, R², confusion matrix.
-# ------------------------------------------------------------------------------------------------
 
 ERRORS = {"regression": "mean squared error", "survival": "exponential deviance"}
 # Smaller parts explained are what rounding leaves of 0.

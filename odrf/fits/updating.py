@@ -30,9 +30,7 @@ from odrf.projections.mixture import Mixture
 from odrf.pruning.growth_stages import ALPHA_RATES
 from odrf.public.progress import progress_bar
 
-# ------------------------------------------------------------------------------------------------
 # Updating a fit: its trees continue to grow on new rows.
-# ------------------------------------------------------------------------------------------------
 
 # Defaults of `revise`: splits made on fewer rows are made again when enough rows have come.  The
 # error of a single tree depends on each split, while a forest averages over many, and revising
@@ -87,13 +85,7 @@ def updated_fit(
     return smaller if pruning is None else replace(smaller, pruning=replace(pruning, grown=grown))
 
 
-def _grown_on(
-    fit: Fit,
-    data: TrainingData,
-    revised: int,
-    n_jobs: int,
-    progress: bool,
-) -> Fit:
+def _grown_on(fit: Fit, data: TrainingData, revised: int, n_jobs: int, progress: bool) -> Fit:
     """Return the fit with its trees grown on the rows of `data`, old and new."""
     before, n = len(fit.data.y), len(data.y)
     control = at_rows(fit.control, fit.request, before, n)
@@ -117,8 +109,8 @@ def _called(call: str, weights: str | ArrayLike | None, times: int, rows: int) -
         return f"{UPDATES.sub('', call)}.update(…, {times:,} times, {rows:,} rows)"
     if weights is None:
         return f"{call}.update(newdata)"
-    given = repr(weights) if isinstance(weights, str) else "…"
-    return f"{call}.update(newdata, weights={given})"
+    column = repr(weights) if isinstance(weights, str) else "…"
+    return f"{call}.update(newdata, weights={column})"
 
 
 def _with_known_alpha(control: ResolvedOptions, chosen: ResolvedOptions, n: int) -> ResolvedOptions:
@@ -195,9 +187,7 @@ def _changes(updated: Sequence[Updated]) -> pd.DataFrame:
     return pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="tree"))
 
 
-# ------------------------------------------------------------------------------------------------
 # What two forests must share to be combined.
-# ------------------------------------------------------------------------------------------------
 
 
 def require_combinable(first: Fit | GuidedFit, second: Fit | GuidedFit) -> None:
@@ -328,9 +318,7 @@ def _shown(value: object) -> str:
     return repr(value)
 
 
-# ------------------------------------------------------------------------------------------------
 # Combining the trees of two forests into one forest.
-# ------------------------------------------------------------------------------------------------
 
 
 def combined_fits(fit: Fit, other: Fit) -> Fit:
@@ -347,26 +335,30 @@ def combined_guided_fits(fit: GuidedFit, other: GuidedFit) -> GuidedFit:
     require_combinable(fit, other)
     return replace(
         fit,
-        call=_call(fit, other),
-        control=replace(fit.control, n_trees=_n_trees(fit, other)),
+        call=f"{fit.call}.combine({other.call})",
+        control=replace(fit.control, n_trees=fit.control.n_trees + other.control.n_trees),
         guided=joined_guided([fit.guided, other.guided], 2),
         streams=np.concatenate([fit.streams, other.streams]),
-        further_seeds=_further_seeds(fit, other),
+        further_seeds=(*fit.further_seeds, other.control.seed, *other.further_seeds),
     )
 
 
 def _combined(fit: Fit, other: Fit) -> Fit:
-    n_trees = _n_trees(fit, other)
+    n_trees, changes, n_at_split = fit.control.n_trees + other.control.n_trees, None, None
+    if fit.changes is not None and other.changes is not None:
+        changes = pd.concat([fit.changes, other.changes], ignore_index=True).rename_axis("tree")
+    if fit.n_at_split is not None and other.n_at_split is not None:
+        n_at_split = np.concatenate([fit.n_at_split, other.n_at_split])
     both = replace(
         fit,
-        call=_call(fit, other),
+        call=f"{fit.call}.combine({other.call})",
         control=fit.control.with_trees(n_trees),
         forest=joined([fit.forest, other.forest], 2),
         streams=np.concatenate([fit.streams, other.streams]),
         request=replace(fit.request, n_trees=n_trees),
-        further_seeds=_further_seeds(fit, other),
-        changes=_both_changes(fit, other),
-        n_at_split=_both_n_at_split(fit, other),
+        further_seeds=(*fit.further_seeds, other.control.seed, *other.further_seeds),
+        changes=changes,
+        n_at_split=n_at_split,
     )
     if fit.blend is None or other.blend is None:
         return both
@@ -388,34 +380,7 @@ def _both_blends(first: Blend, second: Blend) -> Blend:
     )
 
 
-def _both_changes(fit: Fit, other: Fit) -> pd.DataFrame | None:
-    if fit.changes is None or other.changes is None:
-        return None
-    both = pd.concat([fit.changes, other.changes], ignore_index=True)
-    return both.rename_axis("tree")
-
-
-def _both_n_at_split(fit: Fit, other: Fit) -> NDArray[np.int32] | None:
-    if fit.n_at_split is None or other.n_at_split is None:
-        return None
-    return np.concatenate([fit.n_at_split, other.n_at_split])
-
-
-def _call(fit: Fit | GuidedFit, other: Fit | GuidedFit) -> str:
-    return f"{fit.call}.combine({other.call})"
-
-
-def _n_trees(fit: Fit | GuidedFit, other: Fit | GuidedFit) -> int:
-    return fit.control.n_trees + other.control.n_trees
-
-
-def _further_seeds(fit: Fit | GuidedFit, other: Fit | GuidedFit) -> tuple[int, ...]:
-    return (*fit.further_seeds, other.control.seed, *other.further_seeds)
-
-
-# ------------------------------------------------------------------------------------------------
 # Adding trees to a forest: those that the same call with a larger `n_trees` would have grown.
-# ------------------------------------------------------------------------------------------------
 
 
 def enlarged_fit(fit: Fit, k: int, n_jobs: int, progress: bool) -> Fit:
@@ -450,20 +415,18 @@ def _enlarged(fit: Fit, k: int, n_jobs: int, progress: bool) -> Fit:
         )
     request = replace(fit.request, n_trees=fit.control.n_trees + k)
     fit = replace(fit, call=f"{fit.call}.grow({k})", request=request)
-    if fit.blend is None:
-        return _with_more_alike(fit, k, n_jobs, progress)
-    return _with_more_in_kinds(fit, fit.blend, k, n_jobs, progress)
-
-
-def _require_one_seed(fit: Fit | GuidedFit) -> None:
-    if fit.further_seeds:
-        raise InputError(
-            "grow() cannot enlarge a forest that combine() made of several seeds: grow the "
-            "forests that it was made of, and combine these"
-        )
-
-
-def _with_more_alike(fit: Fit, k: int, n_jobs: int, progress: bool) -> Fit:
+    if fit.blend is not None:
+        n_trees = fit.control.n_trees + k
+        kinds = {name: control.with_trees(n_trees) for name, control in fit.kinds.items()}
+        start = Blended(fit.forest, fit.streams, fit.blend)
+        grown = grow_in_kinds(
+            fit.design, fit.data, list(kinds.values()), n_jobs, progress, start,
+            fit.request.objective,
+        )  # fmt: skip
+        return replace(
+            fit, control=fit.control.with_trees(n_trees), forest=grown.forest,
+            streams=grown.streams, blend=grown.blend, kinds=kinds,
+        )  # fmt: skip
     B = fit.control.n_trees
     control = fit.control.with_trees(B + k)
     # a forest of one tree tries more single predictors at a node: its tree is grown again
@@ -476,23 +439,9 @@ def _with_more_alike(fit: Fit, k: int, n_jobs: int, progress: bool) -> Fit:
     return replace(fit, control=control, forest=forest, streams=tree_streams)
 
 
-def _with_more_in_kinds(fit: Fit, blend: Blend, k: int, n_jobs: int, progress: bool) -> Fit:
-    n_trees = fit.control.n_trees + k
-    kinds = {name: control.with_trees(n_trees) for name, control in fit.kinds.items()}
-    grown = grow_in_kinds(
-        fit.design,
-        fit.data,
-        list(kinds.values()),
-        n_jobs,
-        progress,
-        Blended(fit.forest, fit.streams, blend),
-        fit.request.objective,
-    )
-    return replace(
-        fit,
-        control=fit.control.with_trees(n_trees),
-        forest=grown.forest,
-        streams=grown.streams,
-        blend=grown.blend,
-        kinds=kinds,
-    )
+def _require_one_seed(fit: Fit | GuidedFit) -> None:
+    if fit.further_seeds:
+        raise InputError(
+            "grow() cannot enlarge a forest that combine() made of several seeds: grow the "
+            "forests that it was made of, and combine these"
+        )

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from odrf.errors import InputError
 from odrf.options import words
 from odrf.options.options import Options
+from odrf.projections.base import Family
 from odrf.projections.mixture import read_projection
-
-# ------------------------------------------------------------------------------------------------
-# The kinds of trees in a blended forest.
-# ------------------------------------------------------------------------------------------------
 
 BEST = "best"
 # What the shares of the kinds are chosen for.
@@ -53,38 +49,26 @@ def require_objective(objective: words.Objective, classification: bool, blended:
         )
 
 
-def _can_be_blended(projection: Any) -> bool:
+def _can_be_blended(projection: words.Projection) -> bool:
     """Return whether forests with this projection can be blends."""
-    families = read_projection(projection)
-    return len(families) == 1 and all(family.blended for family in families)
+    families = list(read_projection(projection))
+    return len(families) == 1 and families[0].blended
 
 
 def kinds_of_trees(
-    request: Options,
-    n: int,
-    P: int,
-    p: int,
-    classification: bool,
-    ordinal: bool = False,
+    options: Options, n: int, P: int, p: int, classification: bool, ordinal: bool = False
 ) -> dict[str, Options]:
     """Return the options for each kind of tree, by its name.
 
-    ``"best"``: the best threshold of each direction.
+    ``"best"``: the best threshold of each direction.  ``"random"``: the best of three random
+    thresholds; leaves down to one row.  ``"extra"``: one random threshold along each of few
+    directions, mostly single predictors, as in extremely randomised trees.  ``"smooth"``: leaves of
+    at least ten rows, for noisy responses.
 
-    ``"random"``: the best of three random thresholds; leaves down to one row.
-
-    ``"extra"``: one random threshold along each of few directions, mostly single predictors, as in
-    extremely randomised trees.
-
-    ``"smooth"``: leaves of at least ten rows, for noisy responses.
-
-    ``"few"``, for classes: one random threshold along each of few directions, half of them
-    estimated.
-
-    ``"sparse"``, for classes: the best of three random thresholds along random signs on a few
-    columns, as in SPORF.
-
-    ``"axis"``, for classes: splits on single predictors only, as in the ordinary random forest.
+    For classes also ``"few"``: one random threshold along each of few directions, half of them
+    estimated.  ``"sparse"``: the best of three random thresholds along random signs on a few
+    columns, as in SPORF.  ``"axis"``: splits on single predictors only, as in the ordinary random
+    forest.
 
     All but ``"axis"`` try estimated directions, too.  Options that the user has set hold for all
     kinds.  A kind that then grows like an earlier one is left out.  The design has n rows, P
@@ -92,96 +76,76 @@ def kinds_of_trees(
     more ordered classes.  Raises `InputError` if the directions of `projection` are not estimated,
     or it has several families.
     """
-    require_estimated(request.projection)
-    root, given = math.ceil(math.sqrt(P)), request.given
-    random = {"min_leaf": 1, "sample_fraction": RANDOM_SHARE}
-    defaults: dict[str, dict[str, Any]] = {
-        BEST: {"sample_fraction": GREEDY_SHARE},
-        "random": random | {"n_thresholds": 3},
-        "extra": random | {"n_thresholds": 1, "n_projections": 1},
-        "smooth": {"min_leaf": min(SMOOTH_LEAF, n), "sample_fraction": LEAST_SHARE},
+    _require_blendable(options)
+    root = math.ceil(math.sqrt(P))
+    random = _kind(options, min_leaf=1, sample_fraction=RANDOM_SHARE, n_thresholds=3)
+    extra = _kind(random, n_thresholds=1, n_projections=1)
+    smooth = _kind(options, min_leaf=min(SMOOTH_LEAF, n), sample_fraction=LEAST_SHARE)
+    kinds = {
+        BEST: _kind(options, sample_fraction=GREEDY_SHARE),
+        "random": random,
+        "extra": _kind(extra, n_singles=root) if classification else extra,
+        "smooth": smooth,
     }
     if classification:
         half = max(1, root // 2)
-        defaults["extra"]["n_singles"] = root
-        defaults["few"] = random | {"n_thresholds": 1, "n_singles": half, "n_projections": half}
-    if classification and not SPARSE_OPTIONS.intersection(given):
-        sparse = sparse_and_estimated(p, request.projection)
-        defaults["sparse"] = random | {"n_thresholds": 3} | sparse
-        if not ordinal:
-            defaults["sparse"]["criterion"] = "entropy"
-    if classification and not AXIS_OPTIONS.intersection(given):
-        defaults["axis"] = {
-            "projection": "axis",
-            "min_leaf": 1,
-            "sample_fraction": LEAST_SHARE,
-        }
-    return kinds_differing(request, defaults)
+        kinds["few"] = _kind(extra, n_singles=half, n_projections=half)
+        if not SPARSE_OPTIONS.intersection(options.given):
+            sparse = random if ordinal else _kind(random, criterion="entropy")
+            kinds["sparse"] = _sparse_and_estimated(sparse, p)
+        if not AXIS_OPTIONS.intersection(options.given):
+            kinds["axis"] = _kind(smooth, projection="axis", min_leaf=1)
+    return _differing(kinds)
 
 
-def kinds_differing(
-    request: Options, defaults: Mapping[str, Mapping[str, Any]]
-) -> dict[str, Options]:
-    """Return the options for each kind whose default options are these, by its name.
+def _kind(options: Options, **usual: Any) -> Options:
+    """Return the options with what is `usual` for a kind of trees, but what the user has set."""
+    given = options.given | {"sample_fraction"} if "resample" in options.given else options.given
+    usual = {"resample": "subsample", **usual}
+    return replace(options, **{name: usual[name] for name in usual if name not in given})
 
-    Options that the user has set hold for all kinds.  A kind that then grows like an earlier one is
-    left out.
-    """
-    given, sampled = request.given, {"resample": "subsample"}
-    # the share of rows does not tell kinds apart
-    compared = sorted(set(sampled).union(*defaults.values()) - {"sample_fraction"})
-    kinds: dict[str, Options] = {}
-    growths: list[list[Any]] = []
-    for name, options in defaults.items():
-        free = {key: value for key, value in (sampled | dict(options)).items() if key not in given}
-        if "resample" in given:
-            free.pop("sample_fraction", None)
-        if name == "sparse":  # which mixes sparse directions with those of the user's projection
-            free["projection"] = options["projection"]
-        kind = replace(request, **free)
-        growth = [getattr(kind, option) for option in compared]
+
+def _sparse_and_estimated(options: Options, p: int) -> Options:
+    """Return the options with random sparse directions and one of their projection."""
+    n_sparse, estimated = min(p, max(MANY_SPARSE, math.ceil(math.sqrt(p)))), options.projection
+    assert isinstance(estimated, str | Family)  # by `_require_blendable`
+    mixed: dict[str | Family, float] = {"sparse": n_sparse, estimated: 1}
+    return replace(options, projection=mixed, n_projections=n_sparse + 1)
+
+
+def _differing(kinds: dict[str, Options]) -> dict[str, Options]:
+    """Return the kinds without those that grow like an earlier one, whatever share they draw."""
+    differing: dict[str, Options] = {}
+    growths: list[Options] = []
+    for name, kind in kinds.items():
+        growth = replace(kind, sample_fraction="auto")
         if growth not in growths:
-            kinds[name] = kind
+            differing[name] = kind
             growths.append(growth)
-    return kinds
+    return differing
 
 
-def sparse_and_estimated(p: int, estimated: words.Projection) -> dict[str, Any]:
-    """Return the options of trees with random sparse directions and one that is `estimated`."""
-    n_sparse = min(p, max(MANY_SPARSE, math.ceil(math.sqrt(p))))
-    return {
-        "projection": {"sparse": n_sparse, estimated: 1},
-        "n_projections": n_sparse + 1,
-    }
-
-
-def require_estimated(projection: Any) -> None:
-    """Raise `InputError` unless forests with this ``projection=`` can be blends."""
-    if not _can_be_blended(projection):
+def _require_blendable(options: Options) -> None:
+    """Raise `InputError` unless the forest has directions, trees and rows for several kinds."""
+    if not _can_be_blended(options.projection):
         raise InputError(
-            f"projection={projection!r} with blend=True: the kinds of trees need directions of one "
-            "family that are estimated from the response: use blend=False, or a projection such as "
-            '"logistic"'
+            f"projection={options.projection!r} with blend=True: the kinds of trees need "
+            "directions of one family that are estimated from the response: use blend=False, or a "
+            'projection such as "logistic"'
         )
-
-
-def require_blendable(n_trees: int, resample: str) -> None:
-    """Raise `InputError` unless a forest has trees of each kind of a blend and out-of-bag rows."""
-    if n_trees < FEWEST_TREES:
+    if options.n_trees < FEWEST_TREES:
         raise InputError(
-            f"n_trees={n_trees} with blend=True: use at least {FEWEST_TREES}, "
+            f"n_trees={options.n_trees} with blend=True: use at least {FEWEST_TREES}, "
             "so that there are trees of each kind"
         )
-    if resample == "none":
+    if options.resample == "none":
         raise InputError(
             'resample="none" with blend=True leaves no out-of-bag rows to compare the kinds of '
             'trees: use "subsample" or "bootstrap"'
         )
 
 
-# ------------------------------------------------------------------------------------------------
 # The kinds of trees in a blended forest for times to an event.
-# ------------------------------------------------------------------------------------------------
 
 # Rows of a leaf: a curve needs more rows than a mean does.  Of few rows a leaf takes this share.
 LEAF, LEAST_LEAF, ROWS_A_LEAF = 20, 5, 15
@@ -189,48 +153,40 @@ LEAF, LEAST_LEAF, ROWS_A_LEAF = 20, 5, 15
 CUTS = 3
 
 
-def with_leaves_for_curves(request: Options, n: int) -> Options:
+def with_leaves_for_curves(options: Options, n: int) -> Options:
     """Return the options of a forest of one kind, with leaves of enough of n rows for a curve.
 
     A single tree, and a `min_leaf` of the user, stay as they are.
     """
-    if request.is_single_tree or "min_leaf" in request.given:
-        return request
-    return replace(request, min_leaf=_rows_of_leaf(n))
+    if options.is_single_tree or "min_leaf" in options.given:
+        return options
+    return replace(options, min_leaf=_rows_of_leaf(n))
 
 
 def _rows_of_leaf(n: int) -> int:
     return max(LEAST_LEAF, min(LEAF, n // ROWS_A_LEAF))
 
 
-def kinds_of_survival_trees(request: Options, n: int, p: int) -> dict[str, Options]:
+def kinds_of_survival_trees(options: Options, n: int, p: int) -> dict[str, Options]:
     """Return the options for each kind of tree, by its name.
 
     ``"random"``: the best of three random thresholds; leaves of at least 20 rows, or of a fifteenth
-    of the rows if that is less, but of 5 or more.
-
-    ``"small"``, ``"large"``: the same with half and twice as many rows.
-
-    ``"extra"``: one random threshold along each direction.
-
-    ``"sparse"``: random signs on a few columns, and one estimated direction.
-
-    ``"axis"``: splits on single predictors only.
-
-    Options that the user has set hold for all kinds; a kind that then grows like an earlier one is
-    left out.  The design has n rows and p columns, as in `kinds_of_trees`, and errors are as there.
+    of the rows if that is less, but of 5 or more.  ``"small"``, ``"large"``: the same with half and
+    twice as many rows.  ``"extra"``: one random threshold along each direction.  ``"sparse"``:
+    random signs on a few columns, and one estimated direction.  ``"axis"``: splits on single
+    predictors only.  Else as in `kinds_of_trees`.
     """
-    require_estimated(request.projection)
-    leaf, given = _rows_of_leaf(n), request.given
-    usual: dict[str, Any] = {"sample_fraction": LEAST_SHARE, "n_thresholds": CUTS, "min_leaf": leaf}
-    kinds: dict[str, dict[str, Any]] = {
+    _require_blendable(options)
+    leaf = _rows_of_leaf(n)
+    usual = _kind(options, sample_fraction=LEAST_SHARE, n_thresholds=CUTS, min_leaf=leaf)
+    kinds = {
         "random": usual,
-        "small": usual | {"min_leaf": max(2, leaf // 2)},
-        "large": usual | {"min_leaf": 2 * leaf},
-        "extra": usual | {"n_thresholds": 1},
+        "small": _kind(usual, min_leaf=max(2, leaf // 2)),
+        "large": _kind(usual, min_leaf=2 * leaf),
+        "extra": _kind(usual, n_thresholds=1),
     }
-    if not SPARSE_OPTIONS.intersection(given):
-        kinds["sparse"] = usual | sparse_and_estimated(p, request.projection)
-    if not AXIS_OPTIONS.intersection(given):
-        kinds["axis"] = usual | {"projection": "axis"}
-    return kinds_differing(request, kinds)
+    if not SPARSE_OPTIONS.intersection(options.given):
+        kinds["sparse"] = _sparse_and_estimated(usual, p)
+    if not AXIS_OPTIONS.intersection(options.given):
+        kinds["axis"] = _kind(usual, projection="axis")
+    return _differing(kinds)

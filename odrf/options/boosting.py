@@ -49,9 +49,7 @@ from odrf.projections.mixture import Mixture, mixture_for, read_projection
 from odrf.projections.regression import Logistic
 from odrf.projections.sparse import Sparse
 
-# ------------------------------------------------------------------------------------------------
 # Losses of boosting: in words, and which response each is for.
-# ------------------------------------------------------------------------------------------------
 
 SPELLED = {
     "huber": "Huber",
@@ -122,9 +120,7 @@ def require_counts(y: NDArray[np.float64]) -> None:
         )
 
 
-# ------------------------------------------------------------------------------------------------
 # The options of boosting, resolved for the data at hand, and frozen.
-# ------------------------------------------------------------------------------------------------
 
 NEWTON, REFIT = "newton", "refit"
 PATIENCE = 20
@@ -211,16 +207,17 @@ class ResolvedBoostingOptions:
     kind: str
     plan: BoostingParams
     mixture: Mixture
-    split_search: str
-    validation: float | str | None
+    split_search: words.SplitSearch
+    validation: words.Validation
     patience: int
     seed: int
     n_jobs: int
 
     @property
-    def loss(self) -> str:
+    def loss(self) -> words.LossName:
         """The name of the loss."""
-        return self.plan.loss.name
+        name: Any = self.plan.loss.name
+        return name
 
     @property
     def n_outputs(self) -> int:
@@ -241,9 +238,9 @@ class ResolvedBoostingOptions:
         return self.plan.rate
 
     @property
-    def leaf_values(self) -> str:
+    def leaf_values(self) -> words.LeafValues:
         """``"newton"`` or ``"refit"``."""
-        return REFIT if self.plan.refit else NEWTON
+        return "refit" if self.plan.refit else "newton"
 
     @property
     def l2(self) -> float:
@@ -251,12 +248,12 @@ class ResolvedBoostingOptions:
         return self.plan.l2
 
     @property
-    def subset_size(self) -> str | int:
+    def subset_size(self) -> words.SubsetSize:
         """Predictors in each random subset: ``"random"`` or a number."""
         return self.plan.settings.subset_size or "random"
 
     @property
-    def n_thresholds(self) -> str | int:
+    def n_thresholds(self) -> words.Thresholds:
         """Random thresholds tried along a direction, or ``"all"``."""
         return self.plan.settings.n_thresholds or "all"
 
@@ -420,8 +417,8 @@ def _learning_rate(value: float | words.Auto, refit: bool) -> float:
 
 
 def _runs_and_validation(
-    n_runs: int | str, value: Any, kind: str
-) -> tuple[int, float | str | None]:
+    n_runs: words.Number, value: Any, kind: str
+) -> tuple[int, words.Validation]:
     """Return the number of runs, and ``"oob"``, the share of the rows to hold out, or None.
 
     By default the rounds of times to an event are chosen, by rows that also calibrate the curves:
@@ -436,7 +433,7 @@ def _runs_and_validation(
     return n_runs, _validation(value, n_runs)
 
 
-def _patience(value: int | str, validation: float | str | None) -> int:
+def _patience(value: words.Number, validation: words.Validation) -> int:
     """Return the rounds without a smaller loss after which boosting stops."""
     if isinstance(value, str):
         return PATIENCE
@@ -448,7 +445,7 @@ def _patience(value: int | str, validation: float | str | None) -> int:
     return value
 
 
-def _validation(value: Any, n_runs: int) -> float | str | None:
+def _validation(value: Any, n_runs: int) -> words.Validation:
     """Return ``"oob"``, the share of the rows to hold out, or None."""
     if is_word(value, OOB):
         if n_runs == 1:
@@ -456,7 +453,7 @@ def _validation(value: Any, n_runs: int) -> float | str | None:
                 'validation="oob" needs several runs: use n_runs=10 or so, or hold out a share of '
                 "the rows, as in validation=0.2"
             )
-        return str(value)
+        return "oob"
     return None if value is None else checked_part("validation", value)
 
 

@@ -11,9 +11,7 @@ from odrf.options.options import DataOptions, Options
 from odrf.options.sizes import OOB
 from odrf.pruning.growth_stages import ALPHA_RATES
 
-# ------------------------------------------------------------------------------------------------
 # The options of forests whose rows come in chunks, and the usual share of rows of a tree.
-# ------------------------------------------------------------------------------------------------
 
 # Trees of fewer rows are less accurate, and those of so many grow fast.
 ENOUGH_ROWS = 200_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from odrf.checks import AUTO, checked_choice, is_word
 from odrf.design.survival_times import ONE_CAUSE
 from odrf.engine.kernel_params import ON_BOX_COX, ON_LOG, ON_NORMAL, ON_RANKS, ON_RESPONSE
 from odrf.engine.splits.impurity import (
-    CRITERIA,
     ENTROPY,
     GINI,
     ORDINAL,
@@ -22,32 +21,21 @@ from odrf.errors import InputError, nearest
 from odrf.options import words
 from odrf.projections.base import Family
 
-# ------------------------------------------------------------------------------------------------
 # The option `criterion`: names of impurities, and which kind of response each is for.
-# ------------------------------------------------------------------------------------------------
 
-CRITERION_CODES = {
-    "squared_error": SQUARED_ERROR,
-    "gini": GINI,
-    "entropy": ENTROPY,
-    "ordinal": ORDINAL,
-}
 # Scores are split as numbers are, by their squared errors.
 LOG_RANK, GRAY, EXPONENTIAL = "log_rank", "gray", "exponential"
-SURVIVAL_CODES = {LOG_RANK: SQUARED_ERROR, GRAY: SQUARED_ERROR, EXPONENTIAL: POISSON}
 SURVIVAL = "survival"
-
-
-def criteria_of(kind: str) -> dict[str, int]:
-    """Return the codes of the criteria that there are for this kind of response, by name."""
-    if kind == SURVIVAL:
-        return SURVIVAL_CODES
-    of_classes = kind == "classification"
-    return {
-        name: code
-        for name, code in CRITERION_CODES.items()
-        if CRITERIA[code].of_classes == of_classes
-    }
+CRITERIA_OF = {
+    "regression": {"squared_error": SQUARED_ERROR},
+    "classification": {"gini": GINI, "entropy": ENTROPY, "ordinal": ORDINAL},
+    SURVIVAL: {LOG_RANK: SQUARED_ERROR, GRAY: SQUARED_ERROR, EXPONENTIAL: POISSON},
+}
+"""The codes of the criteria that there are for each kind of response, by name."""
+UNORDERED = {
+    kind: [name for name in codes if name != "ordinal"] for kind, codes in CRITERIA_OF.items()
+}
+"""Those that need no ordered classes; the first is the default."""
 
 
 def criterion_of(
@@ -58,10 +46,10 @@ def criterion_of(
     The `families` of projections have defaults for classes; `ordinal`: three or more ordered
     classes.  Raises `InputError` if the criterion is unknown, or not for such responses.
     """
-    choices = [name for name, code in criteria_of(kind).items() if not CRITERIA[code].ordered]
-    checked_choice("criterion", value, [AUTO, *CRITERION_CODES, *SURVIVAL_CODES])
+    checked_choice("criterion", value, get_args(words.Criterion))
     if ordinal and value in (AUTO, "ordinal"):
         return "ordinal"
+    choices = UNORDERED[kind]
     if value == AUTO:
         defaults = {family.criterion for family in families}
         return defaults.pop() if kind == "classification" and len(defaults) == 1 else choices[0]
@@ -73,19 +61,17 @@ def criterion_of(
                 "ordered categorical, with pandas.CategoricalDtype(…, ordered=True), or use "
                 f"{suited}"
             )
-        if value in SURVIVAL_CODES:
+        if value in CRITERIA_OF[SURVIVAL]:
             raise InputError(
                 f"criterion={value!r} is for times to an event, with a formula such as "
                 f'"Surv(time, event) ~ .", and not for a {kind}: use {suited}'
             )
         of = "times to an event" if kind == SURVIVAL else f"a {kind}"
         raise InputError(f"criterion={value!r} is not for {of}: use {suited}")
-    return str(value)
+    return value
 
 
-# ------------------------------------------------------------------------------------------------
 # The option `cause`: the cause of events that splits are about, if there are several.
-# ------------------------------------------------------------------------------------------------
 
 
 def checked_cause(value: Any, causes: Sequence[str]) -> str:
@@ -141,9 +127,7 @@ def _require_gray(value: Any, causes: Sequence[str], truncated: bool) -> None:
         )
 
 
-# ------------------------------------------------------------------------------------------------
 # The option `split_scale`: names of the scales on which splits are chosen, and its checks.
-# ------------------------------------------------------------------------------------------------
 
 RESPONSE: words.SplitScale = "response"
 SPLIT_SCALES: dict[words.SplitScale, int] = {

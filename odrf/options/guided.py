@@ -158,7 +158,7 @@ class ResolvedGuidedOptions:
     subspace_rule: str
     seed: int
     n_jobs: int
-    device: str = CPU
+    device: words.DeviceName = "cpu"
 
     @property
     def n_classes(self) -> int:

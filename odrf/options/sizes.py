@@ -18,9 +18,7 @@ from odrf.checks import checked_amount, checked_whole, is_number
 from odrf.errors import InputError, nearest
 from odrf.pruning.growth_stages import ALPHA_RATES, IN_WORDS, LEAF_RATES
 
-# ------------------------------------------------------------------------------------------------
 # How an option that may depend on n was determined: t_n, α_n, the share of rows of a tree.
-# ------------------------------------------------------------------------------------------------
 
 # Not set; a number; a function of n; a rate c·r(n).
 NONE, FIXED, FUNCTION, RATE = "none", "fixed", "function", "rate"
@@ -65,10 +63,6 @@ class Rule:
         """Return the rule after an update that kept what it has chosen before."""
         return replace(self, earlier=True)
 
-
-# ------------------------------------------------------------------------------------------------
-# Options that may depend on n: t_n, α_n, and the share of the rows that each tree draws.
-# ------------------------------------------------------------------------------------------------
 
 # Functions of n are evaluated at n, 10·n, … 10¹²·n rows, and at values of n so large that their
 # limit can be seen: ln⁴n/n^0.1, say, rises until n is about 10¹⁷.
@@ -188,9 +182,7 @@ def _at(argument: str, function: Callable[[int], Any], n: int, least: float) -> 
     return float(value)
 
 
-# ------------------------------------------------------------------------------------------------
 # Functions of n that a fit keeps and can be pickled with.
-# ------------------------------------------------------------------------------------------------
 
 
 class RuleFunction:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,21 +16,17 @@ from odrf.engine.resamples import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Batch, Samplin
 from odrf.errors import InputError
 from odrf.options import words
 from odrf.options.criteria import (
+    CRITERIA_OF,
     EXPONENTIAL,
     GRAY,
     SPLIT_SCALES,
     cause_of_splits,
-    criteria_of,
     criterion_of,
 )
 from odrf.options.options import Options
 from odrf.options.sizes import FIXED, Rule, complexity_parameter, leaf_limit, row_share
 from odrf.projections.base import Family, Table
 from odrf.projections.mixture import Mixture, mixture_for, read_projection
-
-# ------------------------------------------------------------------------------------------------
-# The options of a tree or forest, resolved for the data at hand, and frozen.
-# ------------------------------------------------------------------------------------------------
 
 RANDOM, ALL, EXACT = "random", "all", "exact"
 PENALTIES = {None: NO_PENALTY, "aic": AIC, "bic": BIC}
@@ -95,7 +91,7 @@ class ResolvedOptions:
         """``"squared_error"``, ``"gini"``, …: the name of the impurity."""
         if self.subdistribution:
             return GRAY
-        return str(_name_of(self.settings.criterion, criteria_of(self.kind)))
+        return str(_name_of(self.settings.criterion, CRITERIA_OF[self.kind]))
 
     @property
     def penalty(self) -> str | None:
@@ -108,14 +104,14 @@ class ResolvedOptions:
         return str(_name_of(self.settings.split_scale, SPLIT_SCALES))
 
     @property
-    def subset_size(self) -> str | int:
+    def subset_size(self) -> words.SubsetSize:
         """Predictors in each random subset: ``"random"`` or a number."""
-        return self.settings.subset_size or RANDOM
+        return self.settings.subset_size or "random"
 
     @property
-    def n_thresholds(self) -> str | int:
+    def n_thresholds(self) -> words.Thresholds:
         """Random thresholds tried along a direction, or ``"all"``."""
-        return self.settings.n_thresholds or ALL
+        return self.settings.n_thresholds or "all"
 
     @property
     def max_leaves(self) -> int | None:
@@ -218,7 +214,7 @@ def resolve(
     table = Table(P, p, n_classes, options.n_trees == 1, ranges, grid, terms, empty)
     mixture = mixture_for(families, options.n_singles, options.n_projections, table)
     max_leaves, max_leaves_rule = leaf_limit(options.max_leaves, n, single_tree)
-    limited = any(limit is not None for limit in (options.max_leaves, max_depth, penalty))
+    limited = not (options.max_leaves is None and max_depth is None and penalty is None)
     alpha, alpha_rule = complexity_parameter(options.alpha, n, single_tree, limited)
     fraction, fraction_rule = _fraction(options.sample_fraction, options.resample, n)
     newton_steps, direction_rows = _effort(single_tree)
@@ -235,7 +231,7 @@ def resolve(
             'one of them: use another projection=, or missing="split"'
         )
     settings = KernelParams(
-        criterion=criteria_of(kind)[criterion],
+        criterion=CRITERIA_OF[kind][criterion],
         n_classes=n_classes,
         max_leaves=NO_LIMIT if max_leaves is None else max_leaves,
         min_leaf=_min_leaf(options.min_leaf, n, rows_a_subject),
@@ -278,8 +274,8 @@ def _effort(single_tree: bool) -> tuple[int, int]:
     return FOREST_NEWTON_STEPS, FOREST_DIRECTION_ROWS
 
 
-def _name_of(code: int, codes: dict[Any, int]) -> Any:
-    return next(name for name, value in codes.items() if value == code)
+def _name_of(code: int, codes: Mapping[Any, int]) -> Any:
+    return list(codes)[list(codes.values()).index(code)]
 
 
 def _limit_or_none(limit: int) -> int | None:
@@ -349,9 +345,7 @@ def _fraction(value: words.ShareRule, resample: str, n: int) -> tuple[float, Rul
     return row_share(value, n)
 
 
-# ------------------------------------------------------------------------------------------------
 # The options of a forest that is grown for standard errors.
-# ------------------------------------------------------------------------------------------------
 
 # What other options must be, and why.
 NEEDED: dict[str, tuple[Any, str]] = {

@@ -35,9 +35,7 @@ from odrf.engine.trees.forest import (
     predicted_classes,
 )
 
-# ------------------------------------------------------------------------------------------------
 # The critical α of each split: the complexity parameter from which on it is pruned.
-# ------------------------------------------------------------------------------------------------
 
 WEAKEST_LINK, GROWTH = "weakest_link", "growth"
 RULES = (WEAKEST_LINK, GROWTH)
@@ -167,9 +165,7 @@ def _growth_alphas(forest: Forest, decrease: NDArray[np.float64]) -> NDArray[np.
     return critical
 
 
-# ------------------------------------------------------------------------------------------------
 # The nested subtrees of one tree, each optimal for a range of α.
-# ------------------------------------------------------------------------------------------------
 
 # A share of the root's error that sums of decreases leave of 0.
 ROUNDING_OF_SUMS = 1e-12
@@ -251,16 +247,12 @@ def with_leaves(tree: Forest, leaves: int, rule: str, loss: str = ERROR) -> Fore
     return tree.keeping(subtrees.critical > alpha)
 
 
-# ------------------------------------------------------------------------------------------------
-# Split complexity: trees for times to an event, pruned by the log-rank statistics of their splits.
-#
 # With complexity parameter α a subtree T has the split complexity G(T) - α·(number of splits),
 # where G(T) is the sum of the log-rank statistics of its splits.  The optimally pruned subtree has
 # the largest one; of ties it is the smallest.  Statistics of splits take the place of decreases of
 # a loss; the weakest links are the same (LeBlanc and Crowley 1993, section 3).  A statistic is
 # nearly χ² with 1 degree of freedom if a split that was not searched for has no effect, so that α =
 # 4 is a level of nearly 0.05 of one such split.
-# ------------------------------------------------------------------------------------------------
 
 
 def with_split_statistics(tree: Forest, statistic: NDArray[np.float64]) -> Forest:
@@ -275,9 +267,7 @@ def with_split_statistics(tree: Forest, statistic: NDArray[np.float64]) -> Fores
     return replace(tree, weight=np.ones(tree.n_nodes), impurity=sums[:, 0].copy())
 
 
-# ------------------------------------------------------------------------------------------------
 # Choosing among nested subtrees by their held-out errors.
-# ------------------------------------------------------------------------------------------------
 
 MINIMUM, ONE_SE = "min", "1se"
 CHOICES = (MINIMUM, ONE_SE)

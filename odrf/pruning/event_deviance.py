@@ -48,12 +48,10 @@ def node_events(
 ) -> NodeEvents:
     """Return events, exposure and deviance of all nodes.
 
-    `leaf` (n, B): the leaf of each training row in each tree, from
-    `odrf.engine.trees.routing.leaf_nodes`.  `event` (n,): 0 for a censored row, else the cause; any
-    cause is the same if there is one.  `exposure` (n,): positive: times of observation on the scale
-    on which the hazard of all rows is constant, see `odrf.statistics.survival.time_scales`.
-    `weights` (n,): case weights.  `counts` (n, B): how often each tree drew each row; once by
-    default.  `n_causes`: C.
+    `leaf` (n, B): the leaf of each training row in each tree. `event` (n,): 0 for a censored row,
+    else the cause. `exposure` (n,): positive times of observation on the scale on which the hazard
+    of all rows is constant, see `odrf.statistics.survival.observation`. `counts` (n, B): how often
+    each tree drew each row; once by default. `n_causes`: C.
     """
     occurred = events_by_cause(event, n_causes)
     logs = -occurred.sum(axis=1) * np.log(exposure)
@@ -141,10 +139,9 @@ def with_shrunken_rates(forest: Forest, variation: float) -> Forest:
 def event_losses(
     value: NDArray[np.float64], y: NDArray[np.float64], ordered: bool = False
 ) -> NDArray[np.float64]:
-    """Return the deviance (m,) of rows for predicted hazards.
+    """Return the deviance (m,) of rows for predicted hazards `value` (m, C) of each cause.
 
-    `value` (m, C): the hazards of each row, of each cause.  `y` (m, C + 1): 0 or 1 event of each
-    cause, and the exposure of the row.  `ordered`: false: there are no classes.
+    `y` (m, C + 1): 0 or 1 event of each cause, and the exposure of the row. There are no classes.
     """
     event, expected = y[:, :-1], np.maximum(value * y[:, -1:], LEAST)
     return np.asarray((2.0 * (expected - event - event * np.log(expected))).sum(axis=1))

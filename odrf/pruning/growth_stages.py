@@ -17,9 +17,7 @@ from odrf.engine.trees.routing import EVERY_ROW
 from odrf.pruning.complexity import growth_ranks
 from odrf.pruning.validation import HeldOut, held_out, held_out_groups
 
-# ------------------------------------------------------------------------------------------------
 # Stages of trees: with the leaves that they had earlier in their growth, or cut at a depth.
-# ------------------------------------------------------------------------------------------------
 
 LEAVES, DEPTH = "leaves", "depth"
 ALONG = (LEAVES, DEPTH)
@@ -49,13 +47,8 @@ class Stages:
 def stage_alphas(forest: Forest, along: str) -> NDArray[np.float64]:
     """Return critical values (m,) such that pruning at α = -s stops the trees at size s.
 
-    Parameters
-    ----------
-    forest : Forest
-    along : {"leaves", "depth"}
-        - ``"leaves"``: the splits made before there were s leaves (Zhan, Liu and Xia, section
-          3.2), s from 1.
-        - ``"depth"``: those that are above the depth s, from 0.
+    `along`: ``"leaves"``: the splits made before there were s leaves (Zhan, Liu and Xia, section
+    3.2), s from 1; ``"depth"``: those above the depth s, from 0.
     """
     rank = growth_ranks(forest) if along == LEAVES else forest.depth()
     return np.where(forest.is_split(), -rank, -np.inf)
@@ -92,9 +85,8 @@ def evaluated_stages(
 ) -> HeldOut:
     """Evaluate the forest at each of its stages on the rows of X (p, n), the largest size first.
 
-    With `wanted` (B, n), a tree predicts only the rows for which it is true.  `advance` is called
-    with numbers of rows when they are done.  Rows of one group, of `groups` (n,), count as one
-    unit.
+    With `wanted` (B, n), a tree predicts only the rows for which it is true. Rows of one group, of
+    `groups` (n,), count as one unit.
     """
     critical, alpha = stages.critical, stages.alpha
     if forest.n_trees == 1 and wanted is None:
@@ -115,22 +107,19 @@ def evaluated_stages(
         each = np.split(
             np.argsort(groups, kind="stable"), np.cumsum(np.unique(groups, return_counts=True)[1])
         )
-        found = [losses(rows) for rows in each if len(rows)]
-        weight = np.array([mass[0] for mass, _ in found])
-        return held_out_groups(np.column_stack([sums[0] for _, sums in found]), weight)
+        sums_of_groups = [losses(rows) for rows in each if len(rows)]
+        weight = np.array([mass[0] for mass, _ in sums_of_groups])
+        loss = np.column_stack([sums[0] for _, sums in sums_of_groups])
+        return held_out_groups(loss, weight)
     mass, sums = losses()
     return HeldOut(float(mass[0]), float(mass[1]), *sums)
 
 
-# ------------------------------------------------------------------------------------------------
-# Named rates in n: how α_n may fall, and how the number of leaves t_n may rise.
-#
 # Zhan, Liu and Xia, Theorems 1, 3, 4 and 5: trees that stop at t_n leaves are consistent if t_n → ∞
 # and t_n = o(n/ln⁴n); pruned ones if α_n → 0 and ln⁵n/(α_n·n) → 0 (the exponent is hard to read in
 # print; 5 is enough in every reading).  A rate fixes α_n or t_n up to a constant, which theory
 # leaves open.  The constant is chosen on held-out rows, at the number of rows that the trees of the
 # folds grow on, and is then used at n.
-# ------------------------------------------------------------------------------------------------
 
 Rate = Callable[[float], float]
 # ln n stays positive.

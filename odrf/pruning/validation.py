@@ -13,24 +13,17 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.checks import checked_choice
-from odrf.engine.directions.candidates import FeatureGroups
-from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.factors import Matrix, with_rows
-from odrf.engine.growth.forest_builder import grow_forest
-from odrf.engine.kernel_params import KernelParams
 from odrf.engine.memory import require_memory
 from odrf.engine.numeric import streams
-from odrf.engine.resamples import Draws, RowCodes, Sampling
+from odrf.engine.resamples import Draws
 from odrf.engine.running import in_order, one_thread
-from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.trees.forest import Forest, predicted_classes
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import InputError
 from odrf.pruning.complexity import CHOICES, MINIMUM, Subtrees, chosen, chosen_row
 
-# ------------------------------------------------------------------------------------------------
 # Errors of a tree pruned at each of many α, on rows that it was not grown on.
-# ------------------------------------------------------------------------------------------------
 
 RowLosses = Callable[[NDArray[np.float64], NDArray[np.float64], bool], NDArray[np.float64]]
 """The losses (m,) of predicting values (m, K) for responses (m, …), as `losses_of` gives them."""
@@ -162,18 +155,6 @@ def held_out(
     return HeldOut(float(weights.sum()), float(weights @ weights), *sums)
 
 
-class _Stopped(NamedTuple):
-    """Rows that stop at nodes of one depth from the leaves, from one α (by number) until another.
-
-    `loss` is that of what these nodes predict.
-    """
-
-    begin: NDArray[np.int64]
-    until: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    loss: NDArray[np.float64]
-
-
 def _stops(
     tree: Forest,
     critical: NDArray[np.float64],
@@ -181,8 +162,11 @@ def _stops(
     X: Matrix,
     y: NDArray[np.float64],
     losses: RowLosses,
-) -> Iterator[_Stopped]:
-    """Yield where rows stop; see `held_out`."""
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]:
+    """Yield from and until which α (by number) rows stop at nodes, the rows, and their losses.
+
+    The nodes are those of one depth from the leaves; see `held_out`.
+    """
     k, starts, parents = len(alpha), np.searchsorted(alpha, critical), tree.parents()
     node, row = leaf_nodes(tree, X, 1)[:, 0], np.arange(len(y))
     while len(node):
@@ -191,7 +175,7 @@ def _stops(
         predicts = starts[node] < until
         nodes, rows = node[predicts], row[predicts]
         loss = losses(tree.value[nodes], y[rows], bool(tree.ordered))
-        yield _Stopped(starts[nodes], until[predicts], rows, loss)
+        yield starts[nodes], until[predicts], rows, loss
         node, row = parent[parent >= 0], row[parent >= 0]
 
 
@@ -207,39 +191,23 @@ def held_out_groups(loss: NDArray[np.float64], weight: NDArray[np.float64]) -> H
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # Cross-validation of pruning: trees grown without a fold and evaluated on its rows.
-# ------------------------------------------------------------------------------------------------
 
 
 class EvaluationRows(NamedTuple):
-    """How trees are evaluated, if not by the responses and weights that they are grown from.
+    """The rows that trees of folds are evaluated on, and how.
 
-    `weights` (n,).  `described`: it takes a grown tree, the mask (n,) of the rows it was grown on
-    and its stream (1, 4), and returns the tree with the values and impurities by which it is pruned
-    and evaluated.  `y` (n, …): what rows are evaluated by.
+    `X` (p, n); `y` (n, …), `weights` (n,): what rows are evaluated by.  `losses`: as `losses_of`.
+    `described`: takes a grown tree, the mask (n,) of the rows it was grown on and its stream
+    (1, 4), and returns the tree with the values and impurities by which it is pruned and evaluated;
+    None: those that it has grown with.
     """
-
-    described: Callable[[Forest, NDArray[np.bool_], NDArray[np.uint64]], Forest]
-    y: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    losses: RowLosses
-
-
-class Growth(NamedTuple):
-    """What a tree is grown from, how, and how it is evaluated."""
 
     X: Matrix
     y: NDArray[np.float64]
     weights: NDArray[np.float64]
-    feature_groups: FeatureGroups
-    sampling: Sampling
-    settings: KernelParams
-    mixture: SamplerMixture
-    codes: RowCodes | None = None
-    ranks: EventRanks | None = None
-    evaluating: EvaluationRows | None = None
-    case_weights: NDArray[np.float64] | None = None
+    losses: RowLosses = losses_of
+    described: Callable[[Forest, NDArray[np.bool_], NDArray[np.uint64]], Forest] | None = None
 
 
 class Fold(NamedTuple):
@@ -250,32 +218,31 @@ class Fold(NamedTuple):
 
 
 def folds_grown(
-    growth: Growth, folds: Sequence[Masks], seed: int, n_jobs: int, advance: Callable[[], object]
+    grow: Callable[[NDArray[np.bool_], NDArray[np.uint64]], Forest],
+    folds: Sequence[Masks],
+    seed: int,
+    n_jobs: int,
+    advance: Callable[[], object],
 ) -> list[Fold]:
-    """Grow a tree on the training rows of each fold; for any number of threads the same."""
-    k = len(folds)
-    random = streams(seed, 0, k)
+    """Grow a tree on the training rows of each fold; for any number of threads the same.
 
-    def grow(i: int) -> Fold:
-        (train, test), stream = folds[i], random[i : i + 1]
-        tree = grow_forest(
-            growth.X, growth.y, np.where(train, growth.weights, 0.0), growth.feature_groups,
-            growth.sampling, growth.settings, growth.mixture, stream, 1, lambda: None,
-            growth.codes, ranks=growth.ranks, case_weights=growth.case_weights,
-        )  # fmt: skip
-        if growth.evaluating is not None:
-            tree = growth.evaluating.described(tree, train, stream)
-        return Fold(tree, test)
+    `grow`: takes the mask (n,) of the training rows, and the random stream (4,) of the tree.
+    """
+    random = streams(seed, 0, len(folds))
+
+    def tree_of(i: int) -> Forest:
+        return grow(folds[i][0], random[i])
 
     grown = []
-    for fold in in_order(grow, range(k), n_jobs):
-        grown.append(fold)
+    trees = in_order(tree_of, range(len(folds)), n_jobs)
+    for (_, test), tree in zip(folds, trees, strict=True):
+        grown.append(Fold(tree, test))
         advance()
     return grown
 
 
 def cross_validated(
-    growth: Growth,
+    by: EvaluationRows,
     folds: list[Fold],
     critical: Callable[[Forest], NDArray[np.float64]],
     alpha: NDArray[np.float64],
@@ -286,15 +253,12 @@ def cross_validated(
     `critical` gives the critical α of the splits of a tree.  Rows of one of the `groups` (n,) count
     as one unit; those of a group that folds divide count as one in each.
     """
-    by = growth.evaluating
-    y, weights = (growth.y, growth.weights) if by is None else (by.y, by.weights)
-    losses = losses_of if by is None else by.losses
 
     def evaluated(fold: Fold) -> HeldOut:
         tree, rows = fold
         units = None if groups is None else groups[rows]
-        X = with_rows(growth.X, rows)
-        return held_out(tree, critical(tree), alpha, X, y[rows], weights[rows], units, losses)
+        X, y, weights = with_rows(by.X, rows), by.y[rows], by.weights[rows]
+        return held_out(tree, critical(tree), alpha, X, y, weights, units, by.losses)
 
     return reduce(add, map(evaluated, folds))
 
@@ -309,13 +273,9 @@ def geometric_means(alpha: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.append(np.sqrt(alpha[:-1] * alpha[1:]), np.inf)
 
 
-# ------------------------------------------------------------------------------------------------
-# Validation what out-of-bag rows have chosen: each row by the choice of the other rows.
-#
 # A row whose own loss took part in the choice of α makes the pruned trees look too good.  So the
 # rows are divided into folds.  For the rows of a fold, α is chosen again by the rows of the other
 # folds, and the trees are pruned at that α to predict them.
-# ------------------------------------------------------------------------------------------------
 
 JUDGED_FOLDS = 5
 
@@ -334,31 +294,28 @@ class OutOfBagChoice:
 
 
 def chosen_elsewhere(folds: Sequence[HeldOut], rule: str) -> list[int]:
-    """Return for each of F folds which of k values of α the other folds choose.
+    """Return for each of F folds which of k values of α the other folds choose, by their errors.
 
-    `folds` are the errors on the rows of each.  Where the others have no rows of positive weight,
-    the first value, which prunes nothing.
+    Where the others have no rows of positive weight, the first value, which prunes nothing.
     """
     rows = []
     for f in range(len(folds)):
         others = reduce(add, [held for g, held in enumerate(folds) if g != f])
-        found = others.weight > 0
-        rows.append(chosen(others.mean, others.standard_error, rule) if found else 0)
+        known = others.weight > 0
+        rows.append(chosen(others.mean, others.standard_error, rule) if known else 0)
     return rows
 
 
-# ------------------------------------------------------------------------------------------------
 # The nested subtrees of a tree and their errors on held-out rows, as one table.
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class SubtreePath:
     """The subtrees of a tree that are optimal for some complexity parameter α.
 
-    `rule`: which subtrees are candidates.  `loss`: how the training error is measured.  `by`: which
-    rows were held out, in words; empty if none were.  `critical` (m,): the critical α of each split
-    of the tree.  `table`: the table of `odrf.reports.paths.PruningPath`.
+    `rule`: which subtrees are candidates. `loss`: how the training error is measured. `by`: which
+    rows were held out, in words. `critical` (m,): the critical α of each split. `table`: that of
+    `odrf.reports.paths.PruningPath`.
     """
 
     rule: str
@@ -409,9 +366,7 @@ def subtree_path(
     return SubtreePath(rule, loss, by, subtrees.critical, table)
 
 
-# ------------------------------------------------------------------------------------------------
 # Complexity parameters for a forest: common to all trees, or one per tree from its rows out of bag.
-# ------------------------------------------------------------------------------------------------
 
 # Number of common α: the number of splits falls by about the same factor from one to the next.
 STEPS = 20
@@ -442,16 +397,15 @@ def out_of_bag_alphas(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return for each tree (B,) the α with the smallest error on the rows that it did not draw.
 
-    With it the α (F, B) that these rows choose if those of one fold are left out.  `critical` (m,):
-    critical α of each split; 0 where there is no split.  `X`, `y`: the training rows, as in
-    `odrf.engine.growth.forest_builder.grow_forest`.  `draws`: how the trees drew them.  `fold`
-    (n,): the fold of each row, 0 to F - 1.  `advance`: called after each tree.
+    With it the α (F, B) that these rows choose if those of one fold, of `fold` (n,), are left out.
+    `critical` (m,): critical α of each split; 0 where there is no split. `X`, `y`: the training
+    rows. `advance`: called after each tree.
     """
     weights, F = draws.weights, int(fold.max()) + 1
 
     def best(b: int) -> list[float]:
-        unseen = draws.unseen(b)
-        if not weights[unseen].any():
+        out_of_bag = draws.unseen(b)
+        if not weights[out_of_bag].any():
             return [0.0] * (F + 1)
         tree, of_tree = forest.tree(b), critical[forest.root[b] : forest.root[b + 1]]
         alpha = np.unique(of_tree)  # leaves have 0
@@ -459,14 +413,14 @@ def out_of_bag_alphas(
         def errors(rows: NDArray[np.bool_]) -> HeldOut:
             return held_out(tree, of_tree, alpha, with_rows(X, rows), y[rows], weights[rows])
 
-        of_all = errors(unseen)
+        of_all = errors(out_of_bag)
         row = chosen(of_all.mean, of_all.standard_error, MINIMUM)
-        others = chosen_elsewhere([errors(unseen & (fold == f)) for f in range(F)], MINIMUM)
+        others = chosen_elsewhere([errors(out_of_bag & (fold == f)) for f in range(F)], MINIMUM)
         return [float(alpha[k]) for k in (row, *others)]
 
     chosen_of_trees = []
     for alphas in in_order(best, range(forest.n_trees), draws.n_jobs):
         chosen_of_trees.append(alphas)
         advance()
-    found = np.array(chosen_of_trees)
-    return found[:, 0], found[:, 1:].T
+    chosen_alphas = np.array(chosen_of_trees)
+    return chosen_alphas[:, 0], chosen_alphas[:, 1:].T

@@ -1,7 +1,6 @@
 """What every public function does with its arguments before its own work."""
 
 from odrf.public.arguments import (
-    MethodNow,
     in_partitions,
     public,
     public_method,
@@ -12,7 +11,6 @@ from odrf.public.docstrings import documented
 from odrf.public.frames import in_pandas
 
 __all__ = [
-    "MethodNow",
     "documented",
     "in_pandas",
     "in_partitions",

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cached_property, partial, wraps
-from typing import Any, Generic, TypeVar, cast
+from functools import partial, wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -21,8 +21,8 @@ from odrf.checks import (
     checked_truth,
     checked_whole,
 )
-from odrf.errors import AbsentError, InputError, UnknownArgumentError, nearest, warn_user
-from odrf.public.docstrings import filled
+from odrf.errors import InputError, UnknownArgumentError, nearest, warn_user
+from odrf.public.docstrings import documented, filled
 from odrf.public.frames import in_native_order, in_pandas, series_in_pandas
 
 THREADS, DASK, JOBLIB = "threads", "dask", "joblib"
@@ -30,7 +30,6 @@ BACKENDS = (AUTO, THREADS, DASK, JOBLIB)
 """Where trees are grown: the argument `backend` of `odrf.odrf`."""
 
 Made = TypeVar("Made", bound=Callable[..., Any])
-Value = TypeVar("Value")
 
 # Arguments that have one meaning everywhere.
 
@@ -79,7 +78,8 @@ SHARED: dict[str, Callable[[Any], Any]] = {
 def public(made: Made) -> Made:
     """Decorate a public function, or ``predict``: as `public_method`, and it suggests names.
 
-    A name that is no argument raises an error that suggests the nearest one.
+    A name that is no argument raises an error that suggests the nearest one.  Of a class, the
+    public methods that have arguments with one meaning everywhere are decorated.
 
     Examples
     --------
@@ -91,9 +91,16 @@ def public(made: Made) -> Made:
         ...
     odrf.errors.UnknownArgumentError: paint() has no argument 'color'; did you mean 'colour'?
     """
-    if inspect.isclass(made):
-        return cast(Made, _public_class(made))
-    return cast(Made, _entered(made, SHARED, suggests=True))
+    if not inspect.isclass(made):
+        return cast(Made, _entered(made, SHARED, suggests=True))
+    for name, method in list(vars(made).items()):
+        if inspect.isfunction(method) and name[0] != "_" and not hasattr(method, "__wrapped__"):
+            code = method.__code__
+            if SHARED.keys() & code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+                setattr(made, name, _entered(method, SHARED, suggests=name == "predict"))
+            else:
+                documented(method)
+    return made
 
 
 def public_method(method: Made) -> Made:
@@ -187,7 +194,9 @@ def _entered(
             for name, value in kwargs.items():
                 kwargs[name] = shared.get(name, in_native_order)(value)
             return function(*values, **kwargs)
-        except UnicodeEncodeError as error:
+        except UnicodeEncodeError as error:  # by pandas, wherever it keeps text in UTF-8
+            if error.reason != "surrogates not allowed":
+                raise
             raise _no_character(error) from error
         except TypeError:
             wrong = _wrong_arguments(function, args, kwargs) if suggests else None
@@ -199,10 +208,8 @@ def _entered(
     return called
 
 
-def _no_character(error: UnicodeEncodeError) -> Exception:
+def _no_character(error: UnicodeEncodeError) -> InputError:
     """Return the error for text that pandas cannot keep in UTF-8."""
-    if error.reason != "surrogates not allowed":
-        return error
     near = error.object[max(error.start - 30, 0) : error.end + 30]
     return InputError(
         f"the text {near!r} has half of a pair of surrogates, which is no character: "
@@ -313,7 +320,7 @@ def require_taken(made: type[Any], values: Sequence[Any], named: Mapping[str, An
     odrf.errors.UnknownArgumentError: Paint() has no argument 'color'; did you mean 'colour'?
     """
     known = _positional(made.__init__)[1:]
-    if len(values) <= len(known) and all(name in known for name in named):
+    if len(values) <= len(known) and named.keys() <= set(known):
         return
     wrong = _wrong_arguments(made.__init__, (None, *values), named, made.__name__)
     if wrong is not None:
@@ -355,61 +362,3 @@ def _unknown(title: str, name: str, known: Sequence[str]) -> str:
         if "models" in known:
             hint += f"; models have their own: functools.partial(odrf.odrf, {name}=…)"
     return f"{title}() has no argument {name!r}{hint}"
-
-
-# Old ways, as long as others use them.
-
-
-def _public_class(made: type[Any]) -> type[Any]:
-    """Decorate the public methods of a class; what its properties refuse is an `AbsentError`."""
-    for name, method in list(vars(made).items()):
-        if inspect.isfunction(method) and name[0] != "_" and not hasattr(method, "__wrapped__"):
-            setattr(made, name, _entered(method, SHARED, suggests=name == "predict"))
-        elif isinstance(method, cached_property):
-            method.func = _absent_if_refused(method.func)
-        elif isinstance(method, property) and method.fget is not None:
-            setattr(made, name, method.getter(_absent_if_refused(method.fget)))
-    return made
-
-
-def _absent_if_refused(value_of: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a property's function whose `InputError` is an `AbsentError`."""
-
-    @wraps(value_of)
-    def read(owner: Any) -> Any:
-        try:
-            return value_of(owner)
-        except AbsentError:
-            raise
-        except InputError as error:
-            raise AbsentError(*error.args).with_traceback(error.__traceback__) from None
-
-    return read
-
-
-class MethodNow(Generic[Value]):
-    """What was an attribute once and is a method now.
-
-    Calling it is right.  Using it as the value works, with a `FutureWarning` that shows `name`,
-    class and method.  `value` makes the value, which is kept.
-    """
-
-    def __init__(self, name: str, value: Callable[..., Value]) -> None:
-        self._name, self._make = name, value
-        self._values: list[Value] = []
-
-    def __call__(self, **how: Any) -> Value:
-        """Return the value; `how` are arguments of what makes it."""
-        if not self._values:
-            self._values.append(self._make(**how))
-        return self._values[0]
-
-    def __getattr__(self, attribute: str) -> Any:
-        if attribute.startswith("__") or attribute in ("_name", "_make", "_values"):
-            raise AttributeError(attribute)
-        warn_of_old(self._name, f"{self._name}()")
-        return getattr(self(), attribute)
-
-    def __repr__(self) -> str:
-        warn_of_old(self._name, f"{self._name}()")
-        return repr(self())

@@ -279,10 +279,7 @@ class GRAFResults(TreeModelResults):
         fraction : float
             The share of the rows, above 0 and at most 1; ⌈fraction · n⌉ rows are kept.
         method : {"sample", "top", "uniform"}, default "sample"
-            - ``"sample"``: drawn without replacement, with probabilities proportional to the
-              sensitivities.
-            - ``"top"``: the rows of largest sensitivity.
-            - ``"uniform"``: drawn without replacement with equal probabilities, for comparison.
+            {about rows_selected}
         seed : int, SeedSequence or Generator, optional
             Seed of the draw, which ``"top"`` does not have; by default it follows from the fit's
             seed.  With the same seed, a smaller part is contained in a larger one.

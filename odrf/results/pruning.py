@@ -156,7 +156,7 @@ def pruning_path(
     """
     checked_choice("pruning", pruning, RULES)
     checked_choice("loss", loss, (*LOSSES, LOG_RANK))
-    fits.survival.fit.trees_to_prune(self.fit, loss)
+    fits.pruning.trees_by_loss(self.fit, loss)
     seed = self.fit.control.seed if seed is None else checked_seed(seed)
     if newdata is not None:
         require_no_folds(cv)
@@ -237,7 +237,7 @@ def prune(
         return _cut(self, alpha, f"alpha={alpha!r}", path)
     candidates, loss = (path.pruning, path.loss) if path else (self.fit.control.pruning, ERROR)
     kept = checked_leaves(leaves, int(self.fit.forest.leaves()[0]))
-    smaller = with_leaves(fits.survival.fit.trees_to_prune(self.fit, loss), kept, candidates, loss)
+    smaller = with_leaves(fits.pruning.trees_by_loss(self.fit, loss), kept, candidates, loss)
     forest = replace(self.fit.forest, left=smaller.left)
     option = _arguments(f"leaves={leaves}", loss)
     subtrees = None if path is None else path.subtrees

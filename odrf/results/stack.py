@@ -432,7 +432,7 @@ class AutoResults(TreeModelResults):
     plot = importances.plot
 
     def _scores(self) -> dict[str, str]:
-        return reports.stack.error_scores(
+        return reports.summaries.error_scores(
             self.oob_error, self.r_squared if self.kind == "regression" else None
         )
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
+from odrf.options import words
+from odrf.options.boosting import BoostingOptions
+from odrf.options.guided import GuidedOptions
+from odrf.options.options import Options
+from odrf.options.stack import StackOptions
 from odrf.projections.axis import Axis
-from odrf.projections.mixture import Mixture
+from odrf.projections.base import Family
 from odrf.results.base import AnyResults
 from odrf.results.boosted import ODBTResults
 from odrf.results.forest import ODRFResults
@@ -19,8 +25,7 @@ from odrf.results.survival.boosted import SurvivalBoostedResults
 from odrf.results.survival.forest import SurvivalForestResults
 from odrf.results.survival.tree import SurvivalTreeResults
 from odrf.results.tree import ODTResults
-from odrf.sklearn.constructors import ASIDE
-from odrf.sklearn.estimator import FunctionEstimator
+from odrf.sklearn.estimator import ASIDE, FunctionEstimator
 from odrf.sklearn.estimators import (
     AutoClassifier,
     AutoRegressor,
@@ -35,18 +40,17 @@ from odrf.sklearn.estimators import (
 )
 from odrf.sklearn.survival import ODBTSurvival, ODRFSurvival, ODTSurvival
 
-CLASSES: dict[type, tuple[type[FunctionEstimator], type[FunctionEstimator]]] = {
+CLASSES: dict[type, tuple[type[FunctionEstimator], ...]] = {
     ODTResults: (ODTClassifier, ODTRegressor),
     ODRFResults: (ODRFClassifier, ODRFRegressor),
     GRAFResults: (GRAFClassifier, GRAFRegressor),
     ODBTResults: (ODBTClassifier, ODBTRegressor),
     AutoResults: (AutoClassifier, AutoRegressor),
+    SurvivalTreeResults: (ODTSurvival,),
+    SurvivalForestResults: (ODRFSurvival,),
+    SurvivalBoostedResults: (ODBTSurvival,),
 }
-OF_SURVIVAL: dict[type, type[FunctionEstimator]] = {
-    SurvivalTreeResults: ODTSurvival,
-    SurvivalForestResults: ODRFSurvival,
-    SurvivalBoostedResults: ODBTSurvival,
-}
+"""The estimators of each class of results: for classes first, for numbers last."""
 
 
 def estimator_of(results: AnyResults) -> FunctionEstimator:
@@ -57,7 +61,8 @@ def estimator_of(results: AnyResults) -> FunctionEstimator:
     InputError
         The fit has offsets that are no column of its data.
     """
-    kind, classes = _class_of(results), results.design.response.classes
+    classes = results.design.response.classes
+    kind = CLASSES[type(results)][0 if classes is not None else -1]
     known = kind().get_params()
     options = {name: each for name, each in _options(results).items() if name in known}
     estimator = kind(**options, random_state=results.seed)
@@ -72,43 +77,80 @@ def estimator_of(results: AnyResults) -> FunctionEstimator:
     return estimator
 
 
-def _class_of(results: AnyResults) -> type[FunctionEstimator]:
-    if type(results) in OF_SURVIVAL:
-        return OF_SURVIVAL[type(results)]
-    of_classes, of_numbers = CLASSES[type(results)]
-    return of_numbers if results.design.response.classes is None else of_classes
-
-
 def _options(results: AnyResults) -> dict[str, Any]:
     """Return the options of a fit by name: as they were given, or as they were resolved."""
     fit, design = results.fit, results.design
+    structure = fit.data.structure
     data = {
         "missing": design.missing,
         "unseen": design.unseen,
         "class_weights": _class_weights(results),
-        **_structure_columns(results),
+        **({} if structure is None else structure.columns),
     }
+    options: Options | BoostingOptions | StackOptions | GuidedOptions
     if isinstance(fit, Fit):
-        return {**vars(fit.request), **data, "n_trees": fit.forest.n_trees, "n_jobs": None}
-    control: Any = fit.control
-    own = {name: getattr(control, name) for name in dir(control) if not name.startswith("_")}
-    if isinstance(results, ODBTResults | SurvivalBoostedResults):
-        own |= _of_mixture(control.mixture)
-        own |= {
-            "run_predictors": control.run_predictors / len(design.predictors),
-            "predictor_fraction": control.tree_predictors / control.run_predictors,
-            "offset": _offset_column(results),
-        }
-        if control.validation is None:  # patience would have no effect, which is an error
-            own["patience"] = "auto"
-    if isinstance(results, AutoResults):
-        own["budget"] = "default" if control.budget is None else control.budget
-    return {**own, **data, "n_jobs": None}
+        options = replace(fit.request, n_trees=fit.forest.n_trees)
+    elif isinstance(results, ODBTResults | SurvivalBoostedResults):
+        options = _of_boosting(results)
+    elif isinstance(results, AutoResults):
+        budget = results.control.budget
+        options = StackOptions(results.control.n_trees, "default" if budget is None else budget)
+    else:
+        assert isinstance(results, GRAFResults)
+        control = results.control
+        options = GuidedOptions(
+            n_trees=control.n_trees,
+            subspace=control.subspace,
+            trials=control.trials,
+            min_split=control.min_split,
+            origin=control.origin,
+            batched=control.batched,
+            device=control.device,
+        )
+    return {**vars(options), **data, "n_jobs": None}
 
 
-def _structure_columns(results: AnyResults) -> dict[str, str]:
-    structure = results.fit.data.structure
-    return {} if structure is None else structure.columns
+def _of_boosting(results: ODBTResults | SurvivalBoostedResults) -> BoostingOptions:
+    """Return the options that give these boosted trees again."""
+    control, offset = results.fit.control, results.fit.offset
+    if offset.given and offset.column is None:
+        raise InputError(
+            "the offsets of this fit are numbers without a column, which predict() of an "
+            "estimator could not have for new rows: fit with offset= the name of a column"
+        )
+    # without validation rows a patience would have no effect, which is an error
+    patience: words.Number = "auto" if control.validation is None else control.patience
+    options = BoostingOptions(
+        loss=control.loss,
+        n_trees=control.n_trees,
+        learning_rate=control.learning_rate,
+        subset_size=control.subset_size,
+        max_depth=control.max_depth,
+        max_leaves=control.max_leaves,
+        min_leaf=control.min_leaf,
+        min_hessian=control.min_hessian,
+        leaf_values=control.leaf_values,
+        l2=control.l2,
+        n_thresholds=control.n_thresholds,
+        split_search=control.split_search,
+        sample_fraction=control.sample_fraction,
+        predictor_fraction=control.tree_predictors / control.run_predictors,
+        n_runs=control.n_runs,
+        run_predictors=control.run_predictors / len(results.design.predictors),
+        validation=control.validation,
+        patience=patience,
+        offset=offset.column,
+    )
+    shares = [share for share in control.mixture.shares if share.number > 0]
+    if len(shares) > 1:
+        mixed: dict[str | Family, float] = dict(shares)
+        return replace(
+            options, projection=mixed, n_projections=sum(share.number for share in shares)
+        )
+    ((family, number),) = shares
+    if isinstance(family, Axis):
+        return replace(options, projection=family, n_singles=number)
+    return replace(options, projection=family, n_projections=number)
 
 
 def _class_weights(results: AnyResults) -> dict[Any, float] | None:
@@ -116,29 +158,3 @@ def _class_weights(results: AnyResults) -> dict[Any, float] | None:
     if factors is None or classes is None:
         return None
     return dict(zip(classes.tolist(), factors.tolist(), strict=True))
-
-
-def _of_mixture(mixture: Mixture) -> dict[str, Any]:
-    """Return the options that give this mixture again."""
-    numbers = {family: number for family, number in mixture.shares if number > 0}
-    if len(numbers) > 1:
-        return {
-            "projection": numbers,
-            "n_projections": sum(numbers.values()),
-            "n_singles": "auto",
-        }
-    ((family, number),) = numbers.items()
-    return {
-        "projection": family,
-        "n_singles" if isinstance(family, Axis) else "n_projections": number,
-    }
-
-
-def _offset_column(results: ODBTResults | SurvivalBoostedResults) -> str | None:
-    offset = results.fit.offset
-    if offset.given and offset.column is None:
-        raise InputError(
-            "the offsets of this fit are numbers without a column, which predict() of an "
-            "estimator could not have for new rows: fit with offset= the name of a column"
-        )
-    return offset.column

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import re
+import textwrap
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar
 
 import joblib
@@ -17,10 +19,11 @@ from sklearn.utils.validation import check_is_fitted
 from odrf.api.calling import grown_by
 from odrf.checks import AUTO, MOST, checked_choice, checked_whole
 from odrf.design.formula import quoted
+from odrf.design.structure import STRUCTURE_ARGUMENTS
 from odrf.engine.trees.forest import Forest
-from odrf.errors import InputError
-from odrf.public.arguments import BACKENDS
-from odrf.sklearn.constructors import ASIDE, constructor_with, defaults_of, documented
+from odrf.errors import InputError, UnknownArgumentError
+from odrf.public import documented
+from odrf.public.arguments import BACKENDS, suggestion
 from odrf.sklearn.inputs import (
     feature_names,
     predictors_of,
@@ -31,9 +34,139 @@ from odrf.sklearn.inputs import (
     with_threads,
 )
 
-# ------------------------------------------------------------------------------------------------
-# What all estimators share: they call a function of the package, and predict by its result.
-# ------------------------------------------------------------------------------------------------
+# The constructor of an estimator, and its documentation, from those of the function it calls.
+
+# Options that name a column of X, which is no predictor.
+ASIDE = ("offset", *STRUCTURE_ARGUMENTS)
+# Arguments of the functions that are not options of an estimator: what is fitted comes with fit().
+OF_FIT = ("formula", "data", "weights", "kind")
+OWN_WORDS = {
+    "offset": """
+        offset : str, optional
+            The column of X with a known part of each row's score, on the scale of
+            ``results_.predict(type="link")``; see `odrf.odbt`.  It is no predictor.
+        """,
+    "groups": """
+        groups : str, optional
+            The column of X with the group of each row, such as its subject; see the function.  It
+            is no predictor, and a column of X for `predict`, too.
+        """,
+    "order": """
+        order : str, optional
+            The column of X with the time of each row; see the function.  It is no predictor.
+        """,
+    "strata": """
+        strata : str, optional
+            The column of X with the stratum of each row; see the function.  It is no predictor.
+        """,
+    "random_state": """
+        random_state : int, RandomState, Generator or None, default None
+            Makes the fit reproducible, for any number of threads.  It is the argument `seed` of the
+            function; ``results_.seed`` is the seed that was used.
+        """,
+    "n_jobs": """
+        n_jobs : int, optional
+            Threads of fits and predictions.  By default all cores, or as many as
+            ``OMP_NUM_THREADS`` says; by -1 all cores.  In a worker of joblib, such as those of
+            ``GridSearchCV(n_jobs=2)``, both are the worker's share of the cores.
+        """,
+    "warm_start": """
+        warm_start : bool, default False
+            With True, a further `fit` to the same rows keeps the trees of the fit before, and
+            grows only as many as `n_trees` is larger.  The result is that of ``results_.grow()``.
+            Other rows, or other options than `n_trees`, `n_jobs`, `backend` and `progress`, raise
+            an error.
+        """,
+}
+ATTRIBUTES = """
+Attributes
+----------
+results_ : object
+    The full result, as the function returns it: with ``summary()``, ``plot()``, ``importance()``.
+{own}n_features_in_ : int
+    Number of columns of X, called p below.
+feature_names_in_ : (p,) array of str
+    Their names, if X was a data frame whose columns are named by text.
+feature_importances_ : (p,) array of float
+    {importances}
+"""
+OF_CLASSES = """classes_ : (K,) array
+    The classes, sorted, as in the columns of `predict_proba`.
+"""
+OF_TIMES = """unique_times_ : (R,) array of float
+    The different times of events, ascending, at which predicted curves step.
+"""
+
+
+def _defaults_of(
+    function: Callable[..., Any], left_out: tuple[str, ...], extra: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the parameters of an estimator and their defaults.
+
+    They are those of `function`, such as `odrf.odt`, without those `left_out`, and the `extra`
+    ones.
+    """
+    options = {
+        "random_state" if name == "seed" else name: parameter.default
+        for name, parameter in inspect.signature(function).parameters.items()
+        if name not in (*OF_FIT, *left_out)
+    }
+    return {**options, **extra}
+
+
+def _constructor_with(name: str, defaults: Mapping[str, Any]) -> Callable[..., None]:
+    """Return the ``__init__`` of the estimator called `name`: it stores its arguments untouched."""
+
+    def __init__(self: Any, **options: Any) -> None:  # noqa: N807
+        for option in options:
+            if option not in defaults:
+                raise UnknownArgumentError(
+                    f"{name}() has no argument {option!r}{suggestion(option, defaults)}"
+                )
+        for option, default in defaults.items():
+            setattr(self, option, options.get(option, default))
+
+    kinds = inspect.Parameter
+    place = kinds("self", kinds.POSITIONAL_OR_KEYWORD)
+    by_name = [kinds(option, kinds.KEYWORD_ONLY, default=each) for option, each in defaults.items()]
+    __init__.__qualname__ = f"{name}.__init__"  # for errors, such as of arguments by position
+    __init__.__signature__ = inspect.Signature([place, *by_name])  # type: ignore[attr-defined]
+    return __init__
+
+
+def _documented(
+    own: str,
+    function: Callable[..., Any],
+    defaults: Mapping[str, Any],
+    attributes: str,
+    importances: str,
+) -> str:
+    """Return the docstring of an estimator: its `own`, with parameters and attributes inserted.
+
+    `attributes` describes those of its kind; `importances` is what its feature importances are.
+    """
+    summary, examples = inspect.cleandoc(own).split("\nExamples\n--------\n")
+    words = "\n".join(_descriptions(function, defaults))
+    every = ATTRIBUTES.format(own=attributes, importances=importances)
+    return f"{summary}\nParameters\n----------\n{words}\n{every}\nExamples\n--------\n{examples}"
+
+
+def _descriptions(function: Callable[..., Any], defaults: Mapping[str, Any]) -> list[str]:
+    """Return the descriptions of the parameters, with heads that name only those there are."""
+    text = re.sub(r" \[\d+\]_", "", inspect.getdoc(function) or "")  # references stay there
+    section = text.split("Parameters\n----------\n")[1].split("\nReturns\n-------\n")[0].rstrip()
+    parts = []
+    for entry in re.split(r"\n(?=\S)", section):
+        head, _, body = entry.partition("\n")
+        names, colon, kind = head.partition(" : ")
+        kept = [name for name in names.split(", ") if name in defaults and name not in OWN_WORDS]
+        if kept:
+            parts.append(f"{', '.join(kept)}{colon}{kind}\n{body}")
+    own = [textwrap.dedent(words).strip() for name, words in OWN_WORDS.items() if name in defaults]
+    return [*parts, *own]
+
+
+# What all estimators share.
 
 Same = TypeVar("Same", bound="FunctionEstimator")
 
@@ -57,28 +190,22 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
         cls, *, function: Callable[..., Any] | None = None, **kwargs: Any
     ) -> None:
         if function is not None:
-            defaults = defaults_of(function, cls._left_out, cls._extra)
+            defaults = _defaults_of(function, cls._left_out, cls._extra)
             cls._function = staticmethod(function)
-            cls.__init__ = constructor_with(cls.__name__, defaults)  # type: ignore[method-assign]
+            cls.__init__ = _constructor_with(cls.__name__, defaults)  # type: ignore[method-assign]
             importances = (inspect.getdoc(cls.feature_importances_) or "").partition("\n")[0]
-            cls.__doc__ = documented(
+            cls.__doc__ = _documented(
                 cls.__doc__ or "", function, defaults, cls._own_attributes, importances
             )
         super().__init_subclass__(**kwargs)
 
+    @documented
     def fit(self: Same, X: Any, y: Any, sample_weight: Any = None) -> Same:
         """Fit to the rows of X and y.
 
         Parameters
         ----------
-        X : data frame or array-like of shape (n, p)
-            Predictors.  Columns of text and categories of a data frame are factors; missing cells
-            (NaN, None, NA) are treated as `missing` says.
-        y : array-like of shape (n,)
-            Responses: numbers of a regression, labels of a classification.  The categories of an
-            ordered categorical series are ordered classes.
-        sample_weight : array-like of shape (n,), optional
-            Case weights.  Rows of weight 0 are left out.
+        {X, y, sample_weight}
 
         Returns
         -------
@@ -178,9 +305,7 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
         return {"allow_nan": self._keeps_empty_cells()}
 
 
-# ------------------------------------------------------------------------------------------------
 # The nodes that rows pass on their way to the leaves, as scikit-learn shows them.
-# ------------------------------------------------------------------------------------------------
 
 
 def passed_nodes(forest: Forest, leaves: NDArray[np.int64]) -> csr_matrix:
@@ -205,9 +330,7 @@ def passed_nodes(forest: Forest, leaves: NDArray[np.int64]) -> csr_matrix:
     return csr_matrix((ones, at), shape=(n, forest.n_nodes))
 
 
-# ------------------------------------------------------------------------------------------------
 # What estimators have whose results are trees of one kind: leaves, paths, and their impurity.
-# ------------------------------------------------------------------------------------------------
 
 
 class TreeEstimator(FunctionEstimator):
@@ -258,9 +381,7 @@ class TreeEstimator(FunctionEstimator):
         return shares.reindex(feature_names(self), fill_value=0.0).to_numpy(dtype=np.float64)
 
 
-# ------------------------------------------------------------------------------------------------
 # Estimators that go on from an earlier fit: by more trees, or by more rows.
-# ------------------------------------------------------------------------------------------------
 
 Continued = TypeVar("Continued", bound="Updating")
 
@@ -316,6 +437,7 @@ class Growing(TreeEstimator):
 class Updating(TreeEstimator):
     """Base class of estimators whose fit can have more rows: by ``partial_fit``."""
 
+    @documented
     def partial_fit(self: Continued, X: Any, y: Any, sample_weight: Any = None) -> Continued:
         """Add rows to the fit, from which its trees continue to grow; the first call is `fit`.
 
@@ -325,8 +447,7 @@ class Updating(TreeEstimator):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in `fit`.
+        {X, y, sample_weight}
 
         Returns
         -------
@@ -348,9 +469,7 @@ class Updating(TreeEstimator):
         return self
 
 
-# ------------------------------------------------------------------------------------------------
 # What estimators have whose results are a stack of several models.
-# ------------------------------------------------------------------------------------------------
 
 
 class StackedEstimator(FunctionEstimator):

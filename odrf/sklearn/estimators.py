@@ -16,19 +16,22 @@ from odrf.api.guided import graf
 from odrf.api.stack import auto
 from odrf.api.trees import odt
 from odrf.errors import InputError
-from odrf.sklearn.constructors import OF_CLASSES
+from odrf.public import documented
+from odrf.results.boosted import ODBTResults
+from odrf.results.forest import ODRFResults
+from odrf.results.guided import GRAFResults
+from odrf.results.stack import AutoResults
+from odrf.results.tree import ODTResults
 from odrf.sklearn.estimator import (
+    OF_CLASSES,
     FunctionEstimator,
     Growing,
     StackedEstimator,
-    TreeEstimator,
     Updating,
 )
 from odrf.sklearn.inputs import class_column, number_column
 
-# ------------------------------------------------------------------------------------------------
 # The classifiers.
-# ------------------------------------------------------------------------------------------------
 
 Same = TypeVar("Same", bound="UpdatingClassifier")
 
@@ -96,13 +99,10 @@ class FunctionClassifier(ClassifierMixin, FunctionEstimator):  # type: ignore[mi
             return np.log(self.predict_proba(X))
 
 
-class TreeClassifier(FunctionClassifier, TreeEstimator):
-    """Base class of the classifiers with trees of one kind."""
-
-
-class UpdatingClassifier(TreeClassifier, Updating):
+class UpdatingClassifier(FunctionClassifier, Updating):
     """Base class of the classifiers with ``partial_fit``."""
 
+    @documented
     def partial_fit(  # type: ignore[override]  # classes come third, as in scikit-learn
         self: Same, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Same:
@@ -114,8 +114,8 @@ class UpdatingClassifier(TreeClassifier, Updating):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in `fit`; the first rows must have all classes.
+        {X, y, sample_weight}
+            The first rows must have all classes.
         classes : array-like of shape (K,), optional
             The classes of all rows to come, which the first rows must have.
 
@@ -156,6 +156,8 @@ class ODTClassifier(UpdatingClassifier, function=odt):
     odt('species ~ .', data, max_leaves=6, kind='classification', seed=1)
     """
 
+    results_: ODTResults
+
 
 class ODRFClassifier(UpdatingClassifier, Growing, function=odrf):
     """A forest of oblique decision trees as a classifier of scikit-learn; that of `odrf.odrf`.
@@ -173,8 +175,10 @@ class ODRFClassifier(UpdatingClassifier, Growing, function=odrf):
     400
     """
 
+    results_: ODRFResults
 
-class GRAFClassifier(TreeClassifier, Growing, function=graf):
+
+class GRAFClassifier(FunctionClassifier, Growing, function=graf):
     """A guided random forest as a classifier of scikit-learn; that of `odrf.graf`.
 
     Examples
@@ -188,8 +192,10 @@ class GRAFClassifier(TreeClassifier, Growing, function=graf):
     True
     """
 
+    results_: GRAFResults
 
-class ODBTClassifier(TreeClassifier, Growing, function=odbt):
+
+class ODBTClassifier(FunctionClassifier, Growing, function=odbt):
     """Boosted oblique trees as a classifier of scikit-learn; those of `odrf.odbt`.
 
     Examples
@@ -202,6 +208,8 @@ class ODBTClassifier(TreeClassifier, Growing, function=odbt):
     >>> bool(fit.score(X[400:], y[400:]) > 0.9)
     True
     """
+
+    results_: ODBTResults
 
 
 class AutoClassifier(FunctionClassifier, StackedEstimator, function=auto):
@@ -221,10 +229,10 @@ class AutoClassifier(FunctionClassifier, StackedEstimator, function=auto):
     True
     """
 
+    results_: AutoResults
 
-# ------------------------------------------------------------------------------------------------
+
 # The regressors.
-# ------------------------------------------------------------------------------------------------
 
 
 class FunctionRegressor(RegressorMixin, FunctionEstimator):  # type: ignore[misc]
@@ -251,11 +259,7 @@ class FunctionRegressor(RegressorMixin, FunctionEstimator):  # type: ignore[misc
         return self._asked(X).to_numpy(dtype=np.float64)
 
 
-class TreeRegressor(FunctionRegressor, TreeEstimator):
-    """Base class of the regressors with trees of one kind."""
-
-
-class ODTRegressor(TreeRegressor, Updating, function=odt):
+class ODTRegressor(FunctionRegressor, Updating, function=odt):
     """An oblique decision tree as a regressor of scikit-learn; the tree of `odrf.odt`.
 
     Examples
@@ -269,8 +273,10 @@ class ODTRegressor(TreeRegressor, Updating, function=odt):
     6
     """
 
+    results_: ODTResults
 
-class ODRFRegressor(TreeRegressor, Updating, Growing, function=odrf):
+
+class ODRFRegressor(FunctionRegressor, Updating, Growing, function=odrf):
     """A forest of oblique decision trees as a regressor of scikit-learn; that of `odrf.odrf`.
 
     Examples
@@ -283,6 +289,8 @@ class ODRFRegressor(TreeRegressor, Updating, Growing, function=odrf):
     >>> forest.predict_quantiles(X[400:], [0.1, 0.9]).shape
     (42, 2)
     """
+
+    results_: ODRFResults
 
     def predict_quantiles(
         self, X: Any, quantiles: float | Sequence[float] = (0.05, 0.5, 0.95)
@@ -303,7 +311,7 @@ class ODRFRegressor(TreeRegressor, Updating, Growing, function=odrf):
         return self._asked(X, quantiles=quantiles).to_numpy(dtype=np.float64)
 
 
-class GRAFRegressor(TreeRegressor, Growing, function=graf):
+class GRAFRegressor(FunctionRegressor, Growing, function=graf):
     """A guided random forest as a regressor of scikit-learn; that of `odrf.graf`.
 
     Examples
@@ -317,8 +325,10 @@ class GRAFRegressor(TreeRegressor, Growing, function=graf):
     True
     """
 
+    results_: GRAFResults
 
-class ODBTRegressor(TreeRegressor, Growing, function=odbt):
+
+class ODBTRegressor(FunctionRegressor, Growing, function=odbt):
     """Boosted oblique trees as a regressor of scikit-learn; those of `odrf.odbt`.
 
     Examples
@@ -331,6 +341,8 @@ class ODBTRegressor(TreeRegressor, Growing, function=odbt):
     >>> bool(fit.score(X[400:], y[400:]) > 0.3)
     True
     """
+
+    results_: ODBTResults
 
 
 class AutoRegressor(FunctionRegressor, StackedEstimator, function=auto):
@@ -349,3 +361,5 @@ class AutoRegressor(FunctionRegressor, StackedEstimator, function=auto):
     >>> bool(stack.score(X[400:], y[400:]) > 0.3)
     True
     """
+
+    results_: AutoResults

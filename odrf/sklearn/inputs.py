@@ -28,10 +28,6 @@ from odrf.public.frames import in_native_order
 from odrf.statistics.survival.curves import StepCurve
 from odrf.text.names import free_name
 
-# ------------------------------------------------------------------------------------------------
-# From what scikit-learn's tools hand over to the data frame that the functions take.
-# ------------------------------------------------------------------------------------------------
-
 # The names of an argument of check_array since scikit-learn 1.6, and before.
 _NAMES = inspect.signature(check_array).parameters
 WITH_NAN = {
@@ -166,9 +162,7 @@ def weights_of(
     return None if (weights == 1).all() else weights
 
 
-# ------------------------------------------------------------------------------------------------
 # Threads beside the workers of joblib: together no more than there are cores.
-# ------------------------------------------------------------------------------------------------
 
 Result = TypeVar("Result", bound=Any)
 
@@ -207,9 +201,7 @@ def _threaded(fit: Any, threads: int) -> Any:
     return replace(threaded, parts=parts)
 
 
-# ------------------------------------------------------------------------------------------------
 # Times to an event as scikit-survival hands them over: a structured array, or a data frame.
-# ------------------------------------------------------------------------------------------------
 
 FORMS = (
     "a structured array, or a data frame, with one column of events, bool or of 0 and 1, and one "
@@ -279,9 +271,7 @@ def _tells_events(column: pd.Series) -> bool:
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # A predicted curve of one row, as scikit-survival's tools take it.
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,10 @@ from odrf.design.formula import quoted
 from odrf.design.functions import EVENT, START, TIME
 from odrf.design.survival_times import read_causes, read_times
 from odrf.errors import InputError
-from odrf.sklearn.constructors import OF_TIMES
-from odrf.sklearn.estimator import FunctionEstimator, Growing, TreeEstimator
+from odrf.results.survival.boosted import SurvivalBoostedResults
+from odrf.results.survival.forest import SurvivalForestResults
+from odrf.results.survival.tree import SurvivalTreeResults
+from odrf.sklearn.estimator import OF_TIMES, FunctionEstimator, Growing, TreeEstimator
 from odrf.sklearn.inputs import step_functions, times_and_events, weights_of, with_columns
 from odrf.statistics.survival.discrimination import harrells_c
 
@@ -181,6 +183,8 @@ class ODTSurvival(FunctionSurvival, TreeEstimator, function=odt):
     6
     """
 
+    results_: SurvivalTreeResults
+
 
 class ODRFSurvival(FunctionSurvival, Growing, function=odrf):
     """A forest of oblique decision trees for times to an event; that of `odrf.odrf`.
@@ -199,6 +203,8 @@ class ODRFSurvival(FunctionSurvival, Growing, function=odrf):
     True
     """
 
+    results_: SurvivalForestResults
+
 
 class ODBTSurvival(FunctionSurvival, Growing, function=odbt):
     """Boosted oblique trees for times to an event; those of `odrf.odbt`.
@@ -213,3 +219,5 @@ class ODBTSurvival(FunctionSurvival, Growing, function=odbt):
     >>> bool(fit.score(X[200:], y[200:]) > 0.6)
     True
     """
+
+    results_: SurvivalBoostedResults

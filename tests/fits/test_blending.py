@@ -20,16 +20,16 @@ from odrf.engine.survival.curves import incidence_of_trees, leaf_curves, surviva
 from odrf.fits import blending
 from odrf.fits import blending as evaluating
 from odrf.fits.blending import (
-    JUDGED,
     Blended,
-    EvidenceOfCurves,
     Kind,
+    Pilots,
     _in_turn,
-    evaluator_of_pilots,
     grow_blend,
     pilot_evidence,
     pilot_trees,
 )
+from odrf.fits.growing import evaluator_of_pilots
+from odrf.fits.survival.blending import QUANTILES, EvidenceOfCurves
 from problems import noisy
 from reference.survival import inverse, observed
 from survival_rows import grown_survival_trees
@@ -203,9 +203,8 @@ def test_pilots_are_evaluated_in_blocks_of_rows(monkeypatch, classes):
     weights = rng.uniform(0.5, 2.0, m)
 
     def evidence():
-        return evaluating.pilot_evidence(
-            trees, problem.X, y, weights, samplings, streams(1, 0, b), 1
-        )
+        pilots = Pilots(trees, problem.X, weights, samplings, streams(1, 0, b), 1)
+        return evaluating.pilot_evidence(pilots, y)
 
     whole = evidence()
     monkeypatch.setattr(evaluating, "AT_ONCE", 4 * 2 * b * K)
@@ -242,11 +241,10 @@ def test_errors_are_those_of_different_trees_out_of_bag(rows, seed, about):
     times = SurvivalTimes(table.time, cause, None, names)
     X, forest, draws = grown_survival_trees(table, seed, sampling, B)
     evaluate = EvidenceOfCurves(times, table.weights, "a" if about == "a" else None)
-    found = evaluate(
-        [[forest.tree(b) for b in range(B)]], X, np.zeros(len(cause)), np.ones(len(cause)),
-        [sampling], streams(seed, 0, B), 1,
-    )  # fmt: skip
-    at = np.unique(np.quantile(table.time[table.event], JUDGED, method="lower"))
+    of_kinds = [[forest.tree(b) for b in range(B)]]
+    pilots = Pilots(of_kinds, X, np.ones(len(cause)), [sampling], streams(seed, 0, B), 1)
+    found = evaluate(pilots, np.zeros(len(cause)))
+    at = np.unique(np.quantile(table.time[table.event], QUANTILES, method="lower"))
     grid = np.searchsorted(table.event_times, at, side="right")
     curves, n = leaf_curves(forest, X, times.ranks, draws), len(cause)
     evaluated = {"all": range(rows.n_causes), "a": [0], "one": [None]}[about]

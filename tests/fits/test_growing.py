@@ -192,7 +192,7 @@ def test_errors_are_mean_products_of_the_errors_of_different_trees(options, monk
     frame = table(60)
     fit = odrf.odrf("y ~ a + b + c", frame, n_trees=2, min_leaf=3, seed=1, **options)
     design, data, control = parts(fit)
-    found = scale_errors(design, data, control, NAMES)
+    of_scales, standard_errors = scale_errors(design, data, control, NAMES)
     sampling = control.sampling._replace(resample=2, fraction=0.5)
     unseen = Draws(data.weights, [sampling] * 5, streams(0, 0, 5), 1, data.codes).all_unseen().T
     units = np.arange(60) if "groups" not in options else data.codes.groups
@@ -207,10 +207,10 @@ def test_errors_are_mean_products_of_the_errors_of_different_trees(options, monk
         errors = np.array(predicted).T - data.y[:, None]
         expected.append(squared_error_of_many_trees(errors, unseen, data.weights, units))
     errors = [error for error, _, _ in expected]
-    np.testing.assert_allclose(found.errors, errors, rtol=1e-10)
-    assert found.standard_errors[0] == 0
+    np.testing.assert_allclose(of_scales, errors, rtol=1e-10)
+    assert standard_errors[0] == 0
     (first, at_first, pairs), *others = expected
-    for (error, products, _), standard_error in zip(others, found.standard_errors[1:], strict=True):
+    for (error, products, _), standard_error in zip(others, standard_errors[1:], strict=True):
         rest = products - at_first - (error - first) * pairs
         assert standard_error == pytest.approx(np.sqrt((rest**2).sum()) / pairs.sum())
 

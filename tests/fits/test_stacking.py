@@ -19,14 +19,18 @@ from odrf.fits.stacking import (
     mean_products,
     mean_relations,
     mean_sums,
-    products_of_rows,
-    relations_of_rows,
+    products_of_trees,
     sums_of_rows,
 )
 from reference.stacking import log_loss_of_pairs, pooled_probability
 
 quick = settings(deadline=None)
 MANY = 10**12
+
+
+def masked(values, unseen):
+    """Values of trees (G, m, b, K), 0 where a row is not out of bag."""
+    return np.stack(values) * np.stack(unseen)[:, :, :, None]
 
 
 def problem(G, b, seed, m=7):
@@ -54,7 +58,7 @@ def test_mean_products_are_those_of_different_trees(G, b, seed):
                             pairs += weight
                             total += weight * (values[g][row, i] @ values[h][row, j])
             expected[g, h] = total / pairs if pairs else 0.0
-    products, rows = mean_products(products_of_rows(values, unseen), unseen, weights)
+    products, rows = mean_products(products_of_trees(masked(values, unseen)), unseen, weights)
     assert rows == min(numbers)
     np.testing.assert_allclose(products, expected, atol=1e-10)
 
@@ -63,7 +67,7 @@ def test_mean_products_are_those_of_different_trees(G, b, seed):
 @given(st.integers(1, 3), st.integers(1, 5), st.integers(0, 2**32))
 def test_mean_relations_are_those_of_rows_unseen(G, b, seed):
     values, unseen, weights, target = problem(G, b, seed)
-    found = mean_relations(relations_of_rows(values, unseen, target), unseen, weights)
+    found = mean_relations(sums_of_rows(masked(values, unseen), target).relations, unseen, weights)
     for g in range(G):
         related = [
             (weights[row], values[g][row, i] @ target[row]) for row, i in np.argwhere(unseen[g])
@@ -223,7 +227,7 @@ def test_at_the_pooled_probability_the_slope_is_that_of_log_loss(G, seed):
 def test_the_pooled_probability_is_pulled_towards_the_class_shares():
     own, unseen, shares, _ = probabilities(3, 4, seed=8)
     unseen = [mask & (np.arange(7) > 0)[:, None] for mask in unseen]
-    target = log_loss_in_squares(that_count(own, unseen), unseen, shares).target[:, 0]
+    target = log_loss_in_squares(that_count(own, unseen), unseen, shares)[1][:, 0]
     r = np.array([pooled_probability(own, unseen, shares, row) for row in range(7)])
     assert r[0] == pytest.approx(shares[0])
     np.testing.assert_allclose(target, np.sqrt(r) + 1 / np.sqrt(r))
@@ -256,10 +260,10 @@ def test_the_variance_of_few_trees_counts_for_little():
 
 def test_rows_in_blocks_give_the_same_bits():
     own, unseen, shares, weights = probabilities(3, 4, seed=4)
-    squares = log_loss_in_squares(that_count(own, unseen), unseen, shares)
+    values, target = log_loss_in_squares(that_count(own, unseen), unseen, shares)
     whole = parabola_of(own, unseen, shares, weights)
     blocks = [
-        sums_of_rows(np.ascontiguousarray(squares.values[:, block]), squares.target[block])
+        sums_of_rows(np.ascontiguousarray(values[:, block]), target[block])
         for block in (slice(0, 3), slice(3, 4), slice(4, 7))
     ]
     again = mean_sums(blocks, unseen, weights)

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 import odrf
 from odrf.design.folds import FoldRows, fold_of_rows, folds_apart
+from odrf.engine.growth.forest_builder import TreeGrower
 from odrf.engine.resamples import ALL_ROWS, Sampling
 from odrf.engine.trees.routing import predict
 from odrf.pruning.complexity import RULES, critical_alphas, pruned
 from odrf.pruning.validation import (
     STEPS,
-    Growth,
+    EvaluationRows,
     common_alphas,
     cross_validated,
     folds_grown,
@@ -135,7 +136,16 @@ def growth(n=60, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.random((3, n))
     problem = plain(X, X[0] + rng.normal(size=n) / 4, n_projections=2)
-    return Growth(*problem.growth)
+    return problem
+
+
+def growing(case):
+    X, y, weights, *options = case.growth
+
+    def grow(train, stream):
+        return TreeGrower(X, y, np.where(train, weights, 0.0), *options, 1, 1)(stream)
+
+    return grow
 
 
 def folds_of(case, k):
@@ -144,7 +154,7 @@ def folds_of(case, k):
 
 def test_trees_are_grown_without_their_fold():
     case = growth()
-    for tree, out in folds_grown(case, folds_of(case, 4), 1, 1, lambda: None):
+    for tree, out in folds_grown(growing(case), folds_of(case, 4), 1, 1, lambda: None):
         assert tree.count[0] == 45 == len(case.y) - out.sum()
         assert tree.value[0, 0] == pytest.approx(case.y[~out].mean())
 
@@ -152,7 +162,7 @@ def test_trees_are_grown_without_their_fold():
 def test_a_tree_is_grown_on_the_training_rows_of_its_fold_only():
     case = growth()
     train, test = np.arange(60) < 20, np.arange(60) >= 50
-    (tree, rows), _ = folds_grown(case, [FoldRows(train, test)] * 2, 1, 1, lambda: None)
+    (tree, rows), _ = folds_grown(growing(case), [FoldRows(train, test)] * 2, 1, 1, lambda: None)
     assert tree.count[0] == 20
     assert tree.value[0, 0] == pytest.approx(case.y[train].mean())
     assert (rows == test).all()
@@ -162,7 +172,7 @@ def test_a_tree_is_grown_on_the_training_rows_of_its_fold_only():
 def test_threads_change_nothing(n_jobs):
     case = growth()
     folds = folds_of(case, 5)
-    one, other = (folds_grown(case, folds, 2, jobs, lambda: None) for jobs in (1, n_jobs))
+    one, other = (folds_grown(growing(case), folds, 2, jobs, lambda: None) for jobs in (1, n_jobs))
     for a, b in zip(one, other, strict=True):
         assert a.tree.threshold.tobytes() == b.tree.threshold.tobytes()
         assert (a.rows == b.rows).all()
@@ -170,10 +180,12 @@ def test_threads_change_nothing(n_jobs):
 
 def test_every_row_is_evaluated_once_by_the_tree_grown_without_it():
     case = growth()
-    folds = folds_grown(case, folds_of(case, 6), 3, 1, lambda: None)
+    folds = folds_grown(growing(case), folds_of(case, 6), 3, 1, lambda: None)
     critical = partial(critical_alphas, rule="weakest_link")
     alpha = np.array([0.0, 0.01, 0.05])
-    evaluated = cross_validated(case, folds, critical, alpha)
+    evaluated = cross_validated(
+        EvaluationRows(case.X, case.y, case.weights), folds, critical, alpha
+    )
     for k, value in enumerate(alpha):
         loss = np.empty(len(case.y))
         for tree, out in folds:

@@ -27,11 +27,16 @@ from odrf.engine.boosting.runs import (
 from odrf.engine.compiling import compiled_at_ease, kernel
 from odrf.engine.directions.candidates import FeatureGroups, columns_of
 from odrf.engine.directions.samplers import SamplerMixture
-from odrf.engine.factors import Factors, Layout, layout_of, n_kept, narrowed, stored
-from odrf.engine.growth.forest_builder import pays_to_copy
-from odrf.engine.growth.tree_batches import TreeBatch, TreeTargets, grows_in_batches
-from odrf.engine.growth.tree_builder import grow_one, growth_kernel, read_by_growth
-from odrf.engine.growth.tree_kernel import ScratchPool
+from odrf.engine.factors import Factors, Layout, layout_of, narrowed, stored
+from odrf.engine.growth.forest_builder import TOGETHER, builder_of, strategy
+from odrf.engine.growth.tree_batches import TreeBatch, TreeTargets
+from odrf.engine.growth.tree_builder import (
+    Resample,
+    Targets,
+    TreeBuilder,
+    growth_kernel,
+    read_by_growth,
+)
 from odrf.engine.kernel_params import KernelParams
 from odrf.engine.memory import is_available
 from odrf.engine.numeric import streams
@@ -115,18 +120,12 @@ class Boosted(NamedTuple):
 class SharedColumns(NamedTuple):
     """What trees on q of the predictors share.
 
-    `X` (r, n).  `factors`: as `odrf.engine.growth.tree_builder.read_by_growth` returns them, of
-    these predictors.  `feature_groups`: those of these predictors.  `columns` (p,): the columns of
-    these predictors; None if they are all predictors.  `copied`: whether a tree copies X.
-    `growers`: those that no thread uses.
+    `builder`: grows trees on these predictors.  `columns` (p,): their columns; None if they are all
+    predictors.  `growers`: those that no thread uses.
     """
 
-    X: NDArray[np.float32]
-    factors: Factors
-    feature_groups: FeatureGroups
+    builder: TreeBuilder
     columns: NDArray[np.int64] | None
-    copied: bool
-    pool: ScratchPool
     growers: list[TreeBatch]
 
     def take_grower(self) -> TreeBatch:
@@ -134,7 +133,7 @@ class SharedColumns(NamedTuple):
         try:
             return self.growers.pop()
         except IndexError:
-            return TreeBatch(self.X, self.factors, self.copied, self.pool)
+            return TreeBatch(self.builder)
 
     def give_back(self, grower: TreeBatch) -> None:
         """Take back what no thread uses any more; one that has failed is not given back."""
@@ -157,10 +156,8 @@ def shared_columns(
         columns = columns_of(feature_groups, predictors)
         X, factors = narrowed(X, factors, columns)
         feature_groups = narrowed_feature_groups(feature_groups, predictors)
-    columns_read = plan.mixture.columns_read(feature_groups, plan.settings, X.shape[1])
-    copied = pays_to_copy(n_kept(X, factors), columns_read)
-    pool = ScratchPool(feature_groups, plan.settings, plan.mixture)
-    return SharedColumns(X, factors, feature_groups, columns, copied, pool, [])
+    builder = builder_of(X, factors, feature_groups, plan.settings, plan.mixture)
+    return SharedColumns(builder, columns, [])
 
 
 # ------------------------------------------------------------------------------------------------
@@ -221,22 +218,8 @@ def grown_on(
     codes = None if run.rows.codes is None else run.rows.codes.timeless
     drawn = _drawn(state.copy(), weights, plan.sampling, codes)
     leaf = np.empty(len(weights), dtype=np.int32) if isinstance(drawn, slice) else None
-    tree = grow_one(
-        shared.X,
-        -derivatives.first[k] / derivatives.second[k],
-        weights,
-        shared.feature_groups,
-        plan.sampling,
-        plan.settings,
-        plan.mixture,
-        state,
-        shared.copied,
-        shared.factors,
-        codes,
-        pool=shared.pool,
-        leaf=leaf,
-        n_jobs=n_jobs,
-    )
+    targets = Targets(-derivatives.first[k] / derivatives.second[k], weights)
+    tree = shared.builder.tree(targets, Resample(plan.sampling, codes), state, n_jobs, leaf)
     tree = tree if shared.columns is None else widened(tree, shared.columns)
     return TreesOfRound(tree, drawn, None if leaf is None else leaf[None, :])
 
@@ -466,8 +449,9 @@ class BoostingState:
     def _grows_together(self, m: int) -> bool:
         """Whether the trees of run m are grown in one call, those of all its outputs."""
         shared, run = self.columns[m], self.runs[m]
-        return shared is not None and grows_in_batches(
-            len(run.rows.y), run.rows.weights, self.plan.sampling, shared.pool
+        resample = Resample(self.plan.sampling)
+        return (
+            shared is not None and strategy(shared.builder, run.rows.weights, resample) == TOGETHER
         )
 
     def _columns(self, predictors: NDArray[np.int64]) -> SharedColumns:

@@ -19,9 +19,7 @@ from numpy.typing import NDArray
 from odrf.engine.running import in_order
 from odrf.engine.trees.forest import Forest
 
-# ------------------------------------------------------------------------------------------------
 # Growing the trees of a forest on rows in memory: in threads, or in other processes.
-# ------------------------------------------------------------------------------------------------
 
 Grower: TypeAlias = "Callable[[NDArray[np.uint64]], Forest]"
 # A tree: the number of its grower, and its random stream (4,).
@@ -60,23 +58,24 @@ def trees_in_order(
 ) -> Iterator[Forest]:
     """Yield the trees of all tasks, in their order.
 
-    `growers`: each returns the tree of a stream.  They can be pickled.  `tasks` (4,): which of the
-    growers a tree needs, and its stream.  `n_jobs`: threads, if trees grow in threads.  `size`: as
-    in `odrf.engine.running.in_order`.
+    `growers`: can be pickled. `n_jobs`: threads, if trees grow in threads. `size`: see `in_order`.
     """
     place = _elsewhere.get()
     if place is None:
         groups = groups_for_threads(tasks, n_jobs, size)
-        for trees in in_order(lambda group: grown_together(growers, group), groups, n_jobs, size):
+        for trees in in_order(partial(grow_group, growers), groups, n_jobs, size):
             yield from trees
         return
     for trees in place(growers, tasks):
         yield from trees
 
 
-def grown_together(growers: Sequence[Grower], tasks: Sequence[TreeTask]) -> list[Forest]:
+def grow_group(growers: Sequence[Grower], tasks: Sequence[TreeTask]) -> list[Forest]:
     """Return the trees of some tasks: what a thread or another process does at once."""
-    return [growers[g](stream) for g, stream in tasks]
+    trees = []
+    for g, stream in tasks:
+        trees.append(growers[g](stream))
+    return trees
 
 
 def groups_for_threads(
@@ -105,9 +104,7 @@ def groups_of_tasks(tasks: Sequence[Any], n_workers: int) -> list[Sequence[Any]]
     return [tasks[lo : lo + size] for lo in range(0, len(tasks), size)]
 
 
-# ------------------------------------------------------------------------------------------------
 # Trees of rows in memory, grown in processes that joblib starts or knows of.
-# ------------------------------------------------------------------------------------------------
 
 
 class JoblibTrees(NamedTuple):
@@ -132,16 +129,12 @@ class JoblibTrees(NamedTuple):
             mmap_mode="c",  # copied on write: kernels are not compiled for arrays to be read only
         )
         groups = groups_of_tasks(tasks, self.joblib.effective_n_jobs(n_jobs))
-        grow = self.joblib.delayed(grown_together)
+        grow = self.joblib.delayed(grow_group)
         yield from parallel(grow(growers, group) for group in groups)
 
 
-# ------------------------------------------------------------------------------------------------
-# Tasks on the workers of a cluster of Dask: submitted together, and done again if a worker dies.
-#
 # Dask does again what a lost worker has computed, but it cannot know what this process had sent to
 # that worker.  Then the tasks that are left are submitted anew.
-# ------------------------------------------------------------------------------------------------
 
 Result = TypeVar("Result")
 
@@ -211,9 +204,8 @@ class TasksOnWorkers(Generic[Result]):
     def results(self) -> Iterator[Result]:
         """Yield the results in the order of the tasks; each once.
 
-        If the caller ends early, or is interrupted, the tasks that are left are cancelled.  Raises
-        `ConnectionError`: the scheduler is lost.  Raises `RuntimeError`: workers died again and
-        again.  Raises `Exception`: a task has raised it.
+        If the caller ends early, the tasks that are left are cancelled. Raises `ConnectionError`:
+        the scheduler is lost. Raises `RuntimeError`: workers died again and again.
         """
         try:
             for number in list(self._left):
@@ -222,7 +214,7 @@ class TasksOnWorkers(Generic[Result]):
             self.cancel()
 
     def cancel(self) -> None:
-        """Cancel the tasks whose results were not asked for."""
+        """Cancel the tasks whose results nobody waits for."""
         left = list(self._left.values())
         self._left = {}
         if left and self._client.status == "running":
@@ -235,7 +227,7 @@ class TasksOnWorkers(Generic[Result]):
         for _ in range(ATTEMPTS):
             try:
                 with _scheduler_of(self._client):
-                    found: Result = self._left[number].result()
+                    result: Result = self._left[number].result()
             except CancelledError:
                 self._submit_all(list(self._left))
             except Exception as error:
@@ -244,7 +236,7 @@ class TasksOnWorkers(Generic[Result]):
                 raise
             else:
                 del self._left[number]
-                return found
+                return result
         raise RuntimeError(_died("what was sent to the workers was lost again and again"))
 
 
@@ -255,9 +247,7 @@ def _died(what: object) -> str:
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # Trees of rows in memory, grown on the workers of a cluster of Dask.
-# ------------------------------------------------------------------------------------------------
 
 
 class DaskTrees(NamedTuple):
@@ -272,12 +262,8 @@ class DaskTrees(NamedTuple):
         groups = groups_of_tasks(tasks, sum(self.client.nthreads().values()))
 
         def submit(numbers: Sequence[int]) -> Sequence[Any]:
-            given, name = scattered(self.client, growers), prefixed("grow trees")
-            graph = {(name, i): (partial(_grown, groups[i]), given) for i in numbers}
+            sent, name = scattered(self.client, growers), prefixed("grow trees")
+            graph = {(name, i): (partial(grow_group, tasks=groups[i]), sent) for i in numbers}
             return computed_by_workers(self.client, graph, [(name, i) for i in numbers])
 
         yield from TasksOnWorkers[list[Forest]](self.client, submit, len(groups)).results()
-
-
-def _grown(tasks: Sequence[TreeTask], growers: Sequence[Grower]) -> list[Forest]:
-    return grown_together(growers, tasks)

@@ -67,16 +67,15 @@ def grows_in_branches(n: int, settings: KernelParams) -> bool:
 def grow_branches(
     grow: Callable[[GrowingBranch], GrownBranch], n: int, state: NDArray[np.uint64], n_jobs: int
 ) -> tuple[TreeBuffers, NDArray[np.int64]]:
-    """Grow a tree of n distinct rows in branches.
+    """Grow a tree of n distinct rows in branches; return its buffers and how far they are filled.
 
-    `grow`: grows a branch: all of it, or only its first node if it `is_divided`.  `state` (4,): the
-    tree's random stream.  `n_jobs`: threads.  Returns `buffers`: of the whole tree, its nodes
-    breadth-first.  `reached` (4,): as `grow_tree` updates it.
+    `grow`: grows a branch: all of it, or only its first node if it `is_divided`. `state` (4,): the
+    tree's random stream.
     """
 
     def grown(branch: GrowingBranch) -> tuple[GrownBranch, list[GrowingBranch]]:
-        found = grow(branch)
-        return found, _begun(branch, found.buffers)
+        part = grow(branch)
+        return part, _begun(branch, part.buffers)
 
     whole = GrowingBranch(1, 0, n, 0, state)
     parts = sorted(with_all_that_follow(grown, whole, n_jobs), key=lambda part: part.number)

@@ -18,9 +18,7 @@ from odrf.engine.memory import (
 )
 from odrf.engine.trees.packing import FEWER
 
-# ------------------------------------------------------------------------------------------------
 # Arrays of nodes that mostly follow from others, so that large forests need not keep them.
-# ------------------------------------------------------------------------------------------------
 
 
 def _weights(
@@ -51,9 +49,7 @@ FOLLOWING: dict[str, Callable[..., NDArray[Any]]] = {"weight": _weights, "order"
 """How arrays of a `Forest` follow from `FOLLOWED`."""
 
 
-# ------------------------------------------------------------------------------------------------
 # The arrays of trees, appended to each other as the trees come.
-# ------------------------------------------------------------------------------------------------
 
 # Memory is reserved for trees this much larger than the first: trees are of similar size.
 ROOM = 1.25
@@ -87,11 +83,9 @@ class _Trees(Protocol):
 
 
 class JoinedArrays:
-    """The arrays of the trees so far, in room for more.
+    """The arrays of the trees so far, in room for about `n_trees` like the first few.
 
-    Memory is reserved for trees like the first few; the system hands it out only where it is
-    written to.  `first`: the first trees.  `n_trees`: about how many trees are expected.  `room`,
-    `used`: trees, nodes and terms, each by the name of an array of such a length.
+    `room`, `used`: trees, nodes and terms, each by the name of an array of such a length.
     """
 
     def __init__(self, first: Sequence[_Trees], n_trees: int) -> None:
@@ -140,10 +134,9 @@ class JoinedArrays:
 
 
 def concatenated_arrays(trees: Sequence[_Trees], follow: set[str]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of all trees at once, but for those that `follow` from others in all.
+    """Return the arrays of all trees at once, as `JoinedArrays` has them in the end.
 
-    As `JoinedArrays` has them in the end.  Of many small trees it is much faster, but all are in
-    memory twice.
+    Of many small trees it is much faster, but all are in memory twice.
     """
     nodes = _before([tree.n_nodes for tree in trees])
     terms = _before([len(tree.index) for tree in trees])
@@ -189,9 +182,7 @@ def _length(tree: _Trees, of: str) -> int:
     return tree.n_trees if of == "root" else len(getattr(tree, of))
 
 
-# ------------------------------------------------------------------------------------------------
 # An array that is appended to, and takes little more memory than what it holds.
-# ------------------------------------------------------------------------------------------------
 
 # What is reserved at first, and by how much it grows: large arrays are moved without a copy.
 FIRST, LARGER = 2**12, 1.05
@@ -226,9 +217,7 @@ class AppendedArray:
         return self._array
 
 
-# ------------------------------------------------------------------------------------------------
 # Whether trees like those grown so far will all fit into memory.
-# ------------------------------------------------------------------------------------------------
 
 # The first trees may be up to twice as large as the others.
 FIRST_TREES, LARGER_AT_FIRST = 4, 2
@@ -260,11 +249,10 @@ def within_memory(trees: Iterable[Tree], n_trees: int) -> Iterator[Tree]:
 def require_memory_for_all(
     size: int, number: int, n_trees: int, nodes: int = 0, what: str = "the first"
 ) -> None:
-    """Raise `MemoryError` if trees like those so far do not fit; it says which would.
+    """Raise `MemoryError` if trees like the `number` so far, of `size` bytes, do not all fit.
 
-    `size`, `number`: the bytes of the trees so far, and how many they are.  `n_trees`: how many
-    there are to be.  `nodes`: the nodes of the trees so far, if it is known.  `what`: which trees
-    so far were taken as an example.
+    `nodes`: those of the trees so far, if it is known. `what`: which trees were taken as an
+    example.
     """
     of_tree = size / number
     rest = of_tree * (n_trees - number)

@@ -27,9 +27,7 @@ from odrf.engine.trees.concatenate import (
 from odrf.engine.trees.packing import Packed, pack
 from odrf.errors import refused_again
 
-# ------------------------------------------------------------------------------------------------
 # Arrays of many trees that are read from a file when the first of them is used.
-# ------------------------------------------------------------------------------------------------
 
 Trees = TypeVar("Trees", bound="LazyArrays")
 
@@ -75,13 +73,9 @@ class LazyArrays:
             return getattr(self, name)
 
 
-# ------------------------------------------------------------------------------------------------
-# The prediction rule: which class is predicted from the class shares of a leaf or a forest.
-#
 # For unordered classes it is the class with the largest share, which has the lowest error rate.
 # For ordered classes it is the median class: the first one with a cumulative share of at least one
 # half. It has the smallest mean distance in ranks.
-# ------------------------------------------------------------------------------------------------
 
 NUMBER, MOST_LIKELY, MEDIAN = 0, 1, 2
 # One half, less a tolerance for rounding.
@@ -133,9 +127,7 @@ def mean_ranks_off(shares: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.minimum(reached, 1.0 - reached).clip(0.0).sum(axis=1)
 
 
-# ------------------------------------------------------------------------------------------------
 # Grown trees as flat arrays; a single tree is a forest of one.
-# ------------------------------------------------------------------------------------------------
 
 # The first trees, which say how much memory to reserve, are a share of all, or a few: those of a
 # blend in the same turn of kinds.
@@ -396,9 +388,9 @@ ARRAYS = tuple(field.name for field in fields(Forest) if field.name != "surrogat
 def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     """Join trees of the same design, in the given order; about `n_trees` of them are expected.
 
-    Each tree is appended as it comes, so that memory never holds all trees twice; small ones are
-    joined at once.  Arrays that follow from others in all trees are not kept.  Raises
-    `MemoryError`: the trees so far show that memory does not suffice for all of them.
+    Each is appended as it comes, so that memory never holds all twice; small ones are joined at
+    once. Arrays that follow from others in all trees are not kept. Raises `MemoryError`: the trees
+    so far show that memory does not suffice for all of them.
     """
     follow = set(FOLLOWING)
     ordered: np.bool_ = np.False_
@@ -444,16 +436,13 @@ def _each_let_go(trees: list[Forest]) -> Iterator[Forest]:
         yield trees.pop()
 
 
-# ------------------------------------------------------------------------------------------------
 # Attach the branches that a tree has grown below its leaves; remove nodes below cuts.
-# ------------------------------------------------------------------------------------------------
 
 
 def compacted(tree: Forest, n_at_split: NDArray[np.int32]) -> tuple[Forest, NDArray[np.int32]]:
     """Return a forest of one tree without the nodes below its cuts, and the rest of `n_at_split`.
 
-    The nodes that were cut become leaves.  The remaining splits are ranked anew, in the order in
-    which they grew.  Of `n_at_split` (m,), the entries of the remaining nodes are returned.
+    The nodes that were cut become leaves. The remaining splits are ranked anew, as they grew.
     """
     if not ((tree.left < 0) & (tree.order > 0)).any():
         return tree, n_at_split
@@ -477,12 +466,10 @@ def compacted(tree: Forest, n_at_split: NDArray[np.int32]) -> tuple[Forest, NDAr
 
 
 def with_branches(tree: Forest, leaves: NDArray[np.int64], branches: Forest) -> Forest:
-    """Return the tree with the `branches` in place of these leaves.
+    """Return the tree with the `branches` in place of these leaves; new nodes come last.
 
-    `tree`: a forest of one tree.  `leaves` (L,): numbers of the leaves, ascending.  `branches`: a
-    forest of one tree.  Its nodes 1 … L are the leaves, further nodes are below them, and node 0
-    stands for the rest of the tree.  Returns a forest of one tree; new nodes are numbered after the
-    old ones.
+    `leaves` (L,): ascending. `branches`: a forest of one tree. Its nodes 1 … L are the leaves,
+    further nodes are below them, and node 0 stands for the rest of the tree.
     """
     L, m = len(leaves), tree.n_nodes
     below = np.where(branches.left < 0, -1, branches.left - (L + 1) + m)
@@ -516,9 +503,7 @@ def with_branches(tree: Forest, leaves: NDArray[np.int64], branches: Forest) -> 
     return replace(tree, root=np.array([0, len(parts["left"])]), start=start, **parts)
 
 
-# ------------------------------------------------------------------------------------------------
 # What nodes have in all their leaves, and what nodes without rows have from above.
-# ------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -544,15 +529,11 @@ def take_from_parents(left, weight, values):
                         values[child, q] = values[node, q]
 
 
-# ------------------------------------------------------------------------------------------------
-# The critical α of each split: the complexity parameter at which cost-complexity pruning cuts it.
-#
 # A split decreases the loss of a tree and adds a leaf, which costs α.  A branch is kept if its
 # splits decrease the loss by more than α each, on average; a split can only be kept with those
 # above it. Weakest-link pruning (Breiman et al. 1984, section 3.3) gives the α at which each branch
 # is cut. The same values are an isotonic regression of the decreases, which must not increase from
 # the root down; the branches cut together are its pooled blocks.
-# ------------------------------------------------------------------------------------------------
 
 
 @part
@@ -579,11 +560,10 @@ def _merged(first, second, alpha, low, high):
 def pool_branches(left, decrease, alpha, size, block, top, low, high):
     """Write to alpha (m,) the α at which each split is pruned; 0 at nodes without a split.
 
-    Children have higher numbers than their parents.  `left` (m,) is -1 at nodes without a split;
-    decrease (m,) is the decrease of the loss by each split.  The block of a split starts as the
-    split alone.  It absorbs the block below with the largest α as long as that α is not lower than
-    the mean decrease of the block.  Blocks are kept on heaps, so that m nodes take O(m log m)
-    steps.  The other arguments are scratch: size, block, top, low, high (m,) int64.
+    `left` (m,): -1 at nodes without a split. The block of a split starts as the split alone. It
+    absorbs the block below with the largest α as long as that is not lower than the mean decrease
+    of the block. Blocks are kept on heaps, so that m nodes take O(m log m) steps. The last five are
+    scratch.
     """
     m = len(left)
     for node in range(m - 1, -1, -1):

@@ -12,13 +12,9 @@ from odrf.engine.compiling import allocating, part
 from odrf.engine.factors import Layout
 from odrf.engine.memory import MOST_PLACES, require_numbers
 
-# ------------------------------------------------------------------------------------------------
-# Directions on factors of many levels, for routing: one term for all levels of a factor.
-#
 # In a `Forest` such a factor has a term for each level with a coefficient.  A row has one level at
 # most.  So a table of the coefficients by level gives what the factor adds to the row's projection,
 # however many levels it has.
-# ------------------------------------------------------------------------------------------------
 
 # Tables begin at multiples of so many words: so that their places fit 32 bits in large forests.
 UNIT = 4
@@ -63,8 +59,8 @@ def coefficient_of(words, floats, place, level):
             first = middle + 1
         else:
             last = middle
-    found = first < -n and words[at + first] == wanted
-    return floats[at + first - n] if found else np.float32(0.0)
+    has_level = first < -n and words[at + first] == wanted
+    return floats[at + first - n] if has_level else np.float32(0.0)
 
 
 @part
@@ -171,9 +167,7 @@ def with_level_tables(
     return new
 
 
-# ------------------------------------------------------------------------------------------------
 # The trees in the layout for routing: one record for each split, its numbers side by side.
-# ------------------------------------------------------------------------------------------------
 
 # Numbers in a record before its terms: left, right, threshold, number of terms.
 HEAD = 4

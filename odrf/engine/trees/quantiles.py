@@ -95,11 +95,7 @@ def _quantiles(leaves, start, end, row, weight, y, levels, mass, out):
             out[i, q] = y[at] if total > 0.0 else np.nan
 
 
-def leaf_members(
-    forest: Forest,
-    X: Matrix,
-    draws: Draws,
-) -> LeafMembers:
+def leaf_members(forest: Forest, X: Matrix, draws: Draws) -> LeafMembers:
     """Return which rows of X (p, n) are in which leaf of each tree, drawn as `draws` repeats."""
     n = int(np.count_nonzero(draws.weights))
     entries = [rows_drawn_once(sampling, n) for sampling in draws.samplings]
@@ -160,17 +156,8 @@ def forest_quantiles(
         if predicting is not None:
             leaves[~predicting[:, block]] = -1
         mass = np.empty(len(y))
-        _quantiles(
-            leaves,
-            members.start,
-            members.end,
-            row,
-            members.weight,
-            ascending,
-            levels,
-            mass,
-            out[block],
-        )
+        of_leaves = members.start, members.end, row, members.weight
+        _quantiles(leaves, *of_leaves, ascending, levels, mass, out[block])
 
     for _ in in_blocks(run, row_blocks(X.shape[1], BLOCK), n_jobs, advance):
         pass

@@ -18,9 +18,7 @@ from odrf.engine.running import in_blocks, row_blocks
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.packing import HEAD, Packed, coefficient_of
 
-# ------------------------------------------------------------------------------------------------
 # Rows that walk down the trees in turns, each from its current node.
-# ------------------------------------------------------------------------------------------------
 
 # Where in a record the next cache line may begin, in words; most records end soon after.
 BEYOND = 12
@@ -113,9 +111,7 @@ def walk(
         n, most_before = kept, most
 
 
-# ------------------------------------------------------------------------------------------------
 # Send rows down the trees: leaves and predictions.
-# ------------------------------------------------------------------------------------------------
 
 # Nodes of up to this many rows are not divided: their rows walk on, which costs less.
 FEW = 8
@@ -324,7 +320,6 @@ def predict(
     """Return the mean (n, K) over the trees of the value of each row's leaf.
 
     For classes these are mean class proportions; equation (4.1) of Zhan, Liu and Xia.
-    `advance` is told the rows that are done.
     """
     require_memory(
         8.0 * X.shape[1] * forest.value.shape[1],
@@ -352,9 +347,7 @@ def routing_blocks(forest: Forest, X: Matrix, n_jobs: int) -> list[slice]:
     return row_blocks(n, max(1, min(fair, cached, ROOM // max(width, forest.n_trees))))
 
 
-# ------------------------------------------------------------------------------------------------
 # Predict one row in one call, with less overhead than `predict` has.
-# ------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -405,9 +398,7 @@ def predict_row(
 ) -> NDArray[np.float64]:
     """Return the mean (K,) over the trees of the `value` (m, K) of the leaf of one row x (r,).
 
-    The trees are packed for a matrix that stores these r numbers of the row.
-
-    The same numbers, bit for bit, as `predict`.
+    The same bits as `predict`. The trees are packed for a matrix that stores these r numbers.
     """
     out = np.empty(value.shape[1])
     _mean_of_leaves(x, *packed, value, out)

@@ -20,9 +20,7 @@ from odrf.fits.responses import expected_response, forest_out_of_bag
 from odrf.fits.stack.fit import StackedFit
 from odrf.statistics.conformal import residual_quantile, residual_quantiles, shares_below
 
-# ------------------------------------------------------------------------------------------------
 # How far responses are from what a stack predicts, near each row.
-# ------------------------------------------------------------------------------------------------
 
 # Sizes are noisy: leaves of many rows.
 TREES, LEAST_LEAF, SAMPLE_FRACTION = 100, 10, 0.5
@@ -70,12 +68,8 @@ def local_spread(fit: StackedFit, size: NDArray[np.float64]) -> LocalSpread:
     return LocalSpread(grown, of_rows, added)
 
 
-# ------------------------------------------------------------------------------------------------
-# The distribution that a stack predicts for a new response.
-#
 # It is that of the out-of-bag residuals, each divided by the size of residuals near its row, times
 # the size near the new row, around its prediction (Lei et al. 2018, section 5.2).
-# ------------------------------------------------------------------------------------------------
 
 
 class PredictedDistribution(NamedTuple):

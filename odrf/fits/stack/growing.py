@@ -55,14 +55,10 @@ from odrf.options.options import Options
 from odrf.options.stack import ResolvedStackOptions
 from odrf.statistics.importance import effective_number, held_out_importance, largest
 
-# ------------------------------------------------------------------------------------------------
-# A forest on the predictors that matter, for tables with many that do not.
-#
 # A tree that tries predictors at random, or splits on sums of them, is the less accurate the more
 # of them have no influence.  How many matter is the effective number of their importances, of order
 # 2 or 1: the smaller one where a few stand out, the larger one where some matter much and others
 # less.
-# ------------------------------------------------------------------------------------------------
 
 ORDERS = (2, 1)
 FEWEST_PREDICTORS = 2
@@ -71,18 +67,6 @@ LARGEST_SHARE = 0.5
 # Trees of the forest, and of each that is grown without a fold, as shares of those of the forest on
 # all predictors.  The latter are of one kind: finding shares of kinds would take longer.
 SHARE, SHARE_WITHOUT_FOLD = 1 / 2, 1 / 5
-
-
-class FewPredictors(NamedTuple):
-    """A forest on few predictors, those of the `columns` (q,) of the design.
-
-    `left_out` (n, K) is the prediction of each row by a forest on predictors that were chosen, and
-    trees that were grown, without the row's fold.
-    """
-
-    fit: Fit
-    columns: NDArray[np.int64]
-    left_out: NDArray[np.float64]
 
 
 class ForestsOnFew(NamedTuple):
@@ -98,12 +82,11 @@ class ForestsOnFew(NamedTuple):
     by_fold: FoldImportance
     progress: bool
 
-    def best(self, known: NDArray[np.float64]) -> FewPredictors | None:
+    def best(self, known: NDArray[np.float64]) -> StackedPart | None:
         """Return the forest that is of use beside the one on all predictors; None if none is.
 
-        The first fold decides.  A forest is of use if the loss of both together is smaller there
-        than that of the one on all predictors, whose out-of-bag predictions are `known` (n, K), by
-        more than two standard errors.
+        The first fold decides: the loss of both together must be smaller there than that of the one
+        on all predictors, whose out-of-bag predictions are `known` (n, K), by two standard errors.
         """
         left_out, best = np.full(known.shape, np.nan), 0.0
         chosen = None
@@ -119,7 +102,7 @@ class ForestsOnFew(NamedTuple):
             self._predict_fold(f, chosen, left_out)
         everything = len(self.by_fold.importance) - 1
         fit, columns = self._without(everything, chosen, self.request, SHARE)
-        return FewPredictors(fit, columns, left_out)
+        return StackedPart(FEW, fit, None, columns, left_out)
 
     def _orders(self) -> list[int]:
         """Return the orders of effective numbers that are few predictors, and not the same."""
@@ -151,9 +134,7 @@ class ForestsOnFew(NamedTuple):
         into[held] = expected_response(fit, self.data.keeping(held).X[columns])
 
 
-# ------------------------------------------------------------------------------------------------
 # Importances of columns from a small forest, and as such forests find them without folds.
-# ------------------------------------------------------------------------------------------------
 
 # Few trees, half as many as columns within these bounds; on few rows, so that more are validation
 # rows.
@@ -201,19 +182,15 @@ def quick_importance(
     if parts is None:
         return np.zeros(len(design.columns))
     target, weights = responses_held_out(fit), fit.data.weights
-    found = held_out_importance(
+    importance = held_out_importance(
         parts, fit.data.X, target, weights, first, False, fit.control.n_jobs
     )
-    return np.repeat(np.maximum(found, 0.0), [b - a for a, b in pairwise(first)])
+    return np.repeat(np.maximum(importance, 0.0), [b - a for a, b in pairwise(first)])
 
 
-# ------------------------------------------------------------------------------------------------
-# Boosted runs of other kinds, tried for a stack as long as there is time.
-#
 # If there are several kinds, each is tried with few runs first, and the better half continues with
 # all runs: successive halving (Jamieson and Talwalkar 2016).  One that then makes the stack better
 # by more than noise is added to it, the best first.
-# ------------------------------------------------------------------------------------------------
 
 Array = NDArray[np.float64]
 Grow = Callable[[ResolvedBoostingOptions], BoostedFit]
@@ -318,9 +295,7 @@ def _value(fit: BoostedFit) -> Array:
     return fit.loss.means(boosted_out_of_bag(fit))
 
 
-# ------------------------------------------------------------------------------------------------
 # Growing the models of a stack, and finding their weights from out-of-bag rows.
-# ------------------------------------------------------------------------------------------------
 
 FOREST, RUNS = "forest", "boosted runs"
 RUNS_ON_SINGLES = "boosted runs on single predictors"
@@ -378,8 +353,8 @@ def grow_stack(
     many_rows = len(data.y) >= MANY_ROWS
     others = _others_to_try(boosting, control, few_classes and many_rows)
     if others:
-        found, trials = further_runs(others, grow_runs, values, data, end)
-        added = [StackedPart(name, fit) for name, fit in found.items()]
+        runs, trials = further_runs(others, grow_runs, values, data, end)
+        added = [StackedPart(name, fit) for name, fit in runs.items()]
         parts += added
         values += [_out_of_bag(part, data) for part in added]
     known = stack_rows(values, data)
@@ -438,7 +413,7 @@ def _evaluated_by_folds(
     if by_fold is not None:
         few = ForestsOnFew(call, design, data, request, by_fold, progress).best(known)
         if few is not None:
-            parts.append(StackedPart(FEW, few.fit, None, few.columns, few.left_out))
+            parts.append(few)
     smoothers = kernel_smoothers_of(design, data, control.seed, by_fold)
     return parts + [StackedPart(*named) for named in zip(SMOOTHERS, smoothers, strict=False)]
 
@@ -472,9 +447,7 @@ def _out_of_bag(part: StackedPart, data: TrainingData) -> NDArray[np.float64]:
     return value if part.base is None else value + (data.y - part.fit.data.y)[:, None]
 
 
-# ------------------------------------------------------------------------------------------------
 # Growing a stack again by its options.
-# ------------------------------------------------------------------------------------------------
 
 
 def refit_stack(fit: StackedFit, data: TrainingData) -> StackedFit:

@@ -33,9 +33,7 @@ from odrf.statistics.ridge import (
     usual_distance,
 )
 
-# ------------------------------------------------------------------------------------------------
 # Where the scaled columns of the training rows end: models of a stack are constant beyond.
-# ------------------------------------------------------------------------------------------------
 
 USUAL = 0.0, 1.0
 
@@ -65,12 +63,8 @@ def within_ends(
     return np.clip(values, least, largest)
 
 
-# ------------------------------------------------------------------------------------------------
-# Folds of the training rows, and the importance of predictors as estimated without each fold.
-#
 # Choices by importances fit the rows that these were estimated on.  So a model with such choices
 # is evaluated on a fold of rows that had no part in them.
-# ------------------------------------------------------------------------------------------------
 
 
 class FoldImportance(NamedTuple):
@@ -88,9 +82,7 @@ class FoldImportance(NamedTuple):
         return self.fold != f
 
 
-# ------------------------------------------------------------------------------------------------
 # Kernel smoothers: smooth functions of all predictors at once, for a stack of models.
-# ------------------------------------------------------------------------------------------------
 
 # The time grows with the third power of the number of rows, and rows times rows times columns.
 MOST_ROWS, MOST_PRODUCTS = 3000, 2e10
@@ -157,9 +149,9 @@ def kernel_smoothers_of(
     if by_fold is None:
         return (_with_all_rows(plain, data.X, drawn),)
     first = Choice(ridge.kernel, ridge.width / usual_distance(points), ridge.penalty)
-    found = oblique_kernel_ridge(*known, first, by_fold.fold[drawn], by_fold.importance)
+    fitted = oblique_kernel_ridge(*known, first, by_fold.fold[drawn], by_fold.importance)
     oblique = replace(
-        plain, ridge=found.ridge, left_out=found.left_out, directions=found.directions
+        plain, ridge=fitted.ridge, left_out=fitted.left_out, directions=fitted.directions
     )
     return tuple(_with_all_rows(smoother, data.X, drawn) for smoother in (plain, oblique))
 
@@ -204,14 +196,10 @@ def _scaled(
     return np.ascontiguousarray((known - centre) / unit)
 
 
-# ------------------------------------------------------------------------------------------------
-# A base: a sum of functions of one predictor each, which a forest corrects.
-#
 # Trees are slow to follow a smooth curve.  A sum of lines, or of natural cubic splines, follows it
 # at once, and what it leaves is for the forest.  (In the local linear forests of Friedberg et al.
 # 2020 lines are fitted in the leaves instead.)  Outside of the range of the training rows each
 # function is constant, as trees are.
-# ------------------------------------------------------------------------------------------------
 
 # Knots of a spline, at quantiles of the distinct values, and the fewest values that have a spline.
 KNOTS, FEWEST_VALUES = 6, 8
@@ -282,8 +270,8 @@ def base_of(data: TrainingData, splines: bool) -> tuple[AdditiveBase, NDArray[np
         if splines and len(values) >= FEWEST_VALUES:
             knots[j] = np.quantile(values, np.linspace(0, 1, KNOTS))
     terms = np.hstack(list(_terms(X, knots, centre, ends)))
-    found = ridge_regression(terms, data.y, data.weights)
-    return AdditiveBase(knots, centre, found.coef, found.intercept, ends), found.left_out
+    ridge = ridge_regression(terms, data.y, data.weights)
+    return AdditiveBase(knots, centre, ridge.coef, ridge.intercept, ends), ridge.left_out
 
 
 def _terms(

@@ -18,9 +18,7 @@ from odrf.pruning.validation import losses_of
 from odrf.statistics.calibration import logarithms, pool_exponents, pooled
 from odrf.statistics.jackknife import weighted_mean
 
-# ------------------------------------------------------------------------------------------------
 # How the models of a stack are put together: weights from out-of-bag predictions (Breiman 1996).
-# ------------------------------------------------------------------------------------------------
 
 # Models without information have exponents of nearly 0, and all classes would be equally probable.
 LEAST_POWER = 0.1
@@ -152,14 +150,10 @@ def put_together(
     return total
 
 
-# ------------------------------------------------------------------------------------------------
-# Which models of a stack are used: all, or the forest alone.
-#
 # The weights of probabilities minimise log loss.  With few rows for each class, single rows that
 # were thought improbable decide it, and the weights overfit.  The Brier score is bounded, and so
 # tells with few rows already whether other models are of use.  The weights of numbers are pulled to
 # equal ones, and there such a rule gains nothing.
-# ------------------------------------------------------------------------------------------------
 
 FOREST_ALONE = [0]
 # In standard errors.  The weights are found on the validation rows: if k other models tell nothing,

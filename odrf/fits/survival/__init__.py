@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from odrf.loading import modules_of
 
 if TYPE_CHECKING:
+    from odrf.fits.survival import blending as blending
     from odrf.fits.survival import boosted as boosted
     from odrf.fits.survival import curves as curves
     from odrf.fits.survival import fit as fit
