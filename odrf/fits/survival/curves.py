@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -210,8 +210,7 @@ def predict_survival(
     """Return the predictions for the rows by the trees `out_of_bag` (B, n), None for all."""
     checked_choice("type", type, SURVIVAL_PREDICTIONS)
     require_use(type, times, shares, cause)
-    fit = rows.fit
-    assert isinstance(fit, SurvivalFit)
+    fit = cast(SurvivalFit, rows.fit)
     causes = cause_numbers(cause, fit.design.response.causes)
     if type == LEAF:
         return leaf_frame(fit, rows)
