@@ -33,10 +33,6 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.typeconv import Conversion
 from numba.extending import intrinsic
 
-# ------------------------------------------------------------------------------------------------
-# The message before the first compilation on a machine, which takes about half a minute.
-# ------------------------------------------------------------------------------------------------
-
 QUIET = "ODRF_QUIET"
 MESSAGE = (
     "odrf: compiling functions for the first fit on this machine, about half a minute; "
@@ -54,13 +50,10 @@ def announce_compilation(kernel: Any) -> None:
     print(MESSAGE, file=sys.stderr, flush=True)
 
 
-# ------------------------------------------------------------------------------------------------
 # Functions that only kernels call: LLVM optimises them once, inside each kernel that calls them.
-#
 # By default Numba optimises every function and turns it into machine code, and does both again for
 # each function that calls it, up to the kernel at the top.  Most of the time of a first fit went
 # there.
-# ------------------------------------------------------------------------------------------------
 
 
 class _NoMachine:
@@ -118,19 +111,12 @@ class _PartFiles(CompileResultCacheImpl):  # type: ignore[misc]
         library = _Part(target_context.codegen(), name)
         library.load(bitcode)
         return compile_result(
-            target_context=target_context,
-            typing_context=target_context.typing_context,
+            target_context=target_context, typing_context=target_context.typing_context,
             library=library,
             entry_point=target_context.get_executable(library, description, environment),
-            fndesc=description,
-            environment=environment,
-            signature=signature,
-            objectmode=objectmode,
-            lifted=lifted,
-            type_annotation=rest[0],
-            reload_init=rest[1],
-            referenced_envs=rest[2],
-        )
+            fndesc=description, environment=environment, signature=signature, objectmode=objectmode,
+            lifted=lifted, type_annotation=rest[0], reload_init=rest[1], referenced_envs=rest[2],
+        )  # fmt: skip
 
 
 class PartCache(FunctionCache):  # type: ignore[misc]
@@ -139,11 +125,8 @@ class PartCache(FunctionCache):  # type: ignore[misc]
     _impl_class = _PartFiles
 
 
-# ------------------------------------------------------------------------------------------------
 # Machine code of kernels on disk: with a checksum, and only as long as the disk is of use.
-#
 # Whatever is wrong with the folder, kernels are compiled in memory instead, and it is said once.
-# ------------------------------------------------------------------------------------------------
 
 # After the content of a file: this text and the content's checksum.  Numba reads no further than
 # the content's end.
@@ -342,9 +325,7 @@ def _say_once(message: str) -> None:
         warnings.warn(message, UserWarning, stacklevel=2)
 
 
-# ------------------------------------------------------------------------------------------------
 # How every kernel of the engine is compiled.
-# ------------------------------------------------------------------------------------------------
 
 # Kernels run without the interpreter lock and divide as IEEE 754 does instead of raising.  They
 # have no C wrapper, which nothing here calls, and no reference counting of arrays, which cost a
@@ -469,9 +450,7 @@ def of_these_types(function: Any, arguments: tuple[Any, ...]) -> Any:
     return entry_point
 
 
-# ------------------------------------------------------------------------------------------------
 # Calls of functions by their address: kernels are not compiled anew for each of them.
-# ------------------------------------------------------------------------------------------------
 
 # The type of what `write_tuple` returns, and how many int64 its memory needs.
 PLACE, ROOM = types.int64, 1024
@@ -635,9 +614,7 @@ def _tuple_itself(place: Any) -> Any:
 read_tuple: Any = _tuple_itself if config.DISABLE_JIT else _read_tuple
 
 
-# ------------------------------------------------------------------------------------------------
 # Tell the processor to load memory into its cache before it is needed.
-# ------------------------------------------------------------------------------------------------
 
 # Arguments of LLVM's prefetch: for reading, to be kept in every cache, data rather than code.
 READ, KEEP, DATA = 0, 3, 1

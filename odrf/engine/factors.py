@@ -16,10 +16,6 @@ from numpy.typing import NDArray
 from odrf.engine.directions.candidates import FeatureGroups, has_levels
 from odrf.engine.memory import require_memory
 
-# ------------------------------------------------------------------------------------------------
-# The matrix of predictors, with one row of codes for all columns of a factor of many levels.
-# ------------------------------------------------------------------------------------------------
-
 
 class Layout(NamedTuple):
     """Where each of p columns is in a matrix of r rows.
@@ -154,9 +150,7 @@ def _layout(X: Matrix) -> Layout:
     return layout_of(X) or own
 
 
-# ------------------------------------------------------------------------------------------------
 # Factors as growth reads them: one code for each row, not an indicator column for each level.
-# ------------------------------------------------------------------------------------------------
 
 
 class Factors(NamedTuple):

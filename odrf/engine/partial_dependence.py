@@ -22,11 +22,8 @@ from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.packing import HEAD, coefficient_of
 from odrf.engine.trees.routing import ABREAST, project_at_node, term_at
 
-# ------------------------------------------------------------------------------------------------
 # What a split does with the points of a row: where they part, or which go left.
-#
 # A split that reads a column with other values may send the points of a row to both sides.
-# ------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -173,9 +170,7 @@ def divide_points(
     return left
 
 
-# ------------------------------------------------------------------------------------------------
 # One way down each tree for rows and all points of a grid.
-# ------------------------------------------------------------------------------------------------
 
 # Most rows of a block, and most numbers in the curves of its rows.
 MOST_ROWS, ROOM = 2048, 2**20
@@ -333,12 +328,9 @@ def _part_items(
             left += one
         if cut < end - begin:
             _put(
-                aside,
-                who,
-                middle if side == zero else begin,
-                end if side == zero else middle,
+                aside, who, middle if side == zero else begin, end if side == zero else middle,
                 right,
-            )
+            )  # fmt: skip
             right += one
     for i in range(right):
         _put(item, aside[i, 0], aside[i, 1], aside[i, 2], left + i)

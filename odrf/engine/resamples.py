@@ -27,10 +27,6 @@ from odrf.engine.memory import require_memory
 from odrf.engine.numeric import below, branched, shuffle_front, uniform
 from odrf.engine.running import in_order
 
-# ------------------------------------------------------------------------------------------------
-# Which rows belong together, as numbers that the engine reads.
-# ------------------------------------------------------------------------------------------------
-
 
 class RowCodes(NamedTuple):
     """Codes of n rows; None for what they do not have.
@@ -60,9 +56,7 @@ class RowCodes(NamedTuple):
         return RowCodes(*(None if codes is None else codes[:end] for codes in self))
 
 
-# ------------------------------------------------------------------------------------------------
 # What a tree draws: rows, or whole groups of rows; of all times or of early ones; by strata.
-# ------------------------------------------------------------------------------------------------
 
 
 class Units(NamedTuple):
@@ -120,9 +114,7 @@ def last_time(
     return int(times[min(drawn, len(times) - 1)])
 
 
-# ------------------------------------------------------------------------------------------------
 # The rows a tree is grown on: bootstrap, subsample, or all of them.
-# ------------------------------------------------------------------------------------------------
 
 ALL_ROWS, BOOTSTRAP, SUBSAMPLE = 0, 1, 2
 # A time after all others: a tree that draws from all rows has none out of bag.
@@ -370,9 +362,7 @@ def estimation_counts(
     return draw_halves(state, weights, sampling, codes)[1]
 
 
-# ------------------------------------------------------------------------------------------------
 # Subsamples of one size, drawn into the same arrays by one tree after the other.
-# ------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -411,9 +401,7 @@ def draw_out_of_bag(state, size, unseen):
         needed -= drawn
 
 
-# ------------------------------------------------------------------------------------------------
 # Which rows each tree of a forest drew: the draws are repeated from its stream, not stored.
-# ------------------------------------------------------------------------------------------------
 
 # So many rows of all trees are drawn in less than a millisecond.
 FEW = 2**17

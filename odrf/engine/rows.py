@@ -34,7 +34,8 @@ class Rows(NamedTuple):
     `level` (p,): the level that each column of a factor indicates.  Empty if F = 0.
     `coefficients` (L,): scratch of `project`, for all levels of a factor; 0 between calls.
     `ranks`: if the response is a time to an event, its ranks of all rows, which `at` points into;
-      y then has the scores of the node that was searched last.
+      y then has the scores of the node that was searched last.  Kernels get rows without them: so
+      they are compiled once for all responses.
     `high` (p,): the larger value of each column that has two values among all rows, NaN for the
       others; see `odrf.engine.splits.histograms`.  Empty if this is not known, if none has, or if F
       > 0.

@@ -23,10 +23,6 @@ from odrf.engine.shapley_boxes import (
     share_boxes,
 )
 
-# ------------------------------------------------------------------------------------------------
-# Shapley values of sums of trees: tree by tree, for one row and some background rows.
-# ------------------------------------------------------------------------------------------------
-
 # A tree with so many pairs of rows of too many boxes is not tried with others.
 TRIALS = 2
 
@@ -126,13 +122,10 @@ def count_failures(
             failed[tree] += n_boxes == TOO_MANY
 
 
-# ------------------------------------------------------------------------------------------------
 # Shapley interaction values of sums of trees: for pairs of terms, tree by tree.
-#
 # The interaction value of a pair is half of its Shapley interaction index; so what two terms do
 # together is divided between the entries (i, j) and (j, i), and what is left of the Shapley value
 # of a term is on the diagonal (Lundberg et al. 2020).
-# ------------------------------------------------------------------------------------------------
 
 # Ranks of a term that all prefixes of an order have, and of one that none has.
 ALWAYS, NEVER = -1, 2**40

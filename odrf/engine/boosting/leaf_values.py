@@ -81,13 +81,10 @@ class Newton(LeafValues):
             return np.asarray(values[:, drawn].ravel())
 
         leaf_rows = LeafRows(
-            (trees.leaf[:, drawn] + trees.root[:-1, None]).ravel(),
-            int(trees.root[-1]),
-            of_rows(rows.y - self.run.scores[outputs]),
-            of_rows(derivatives.first[outputs]),
-            of_rows(derivatives.second[outputs]),
-            np.tile(rows.weights[drawn], T),
-        )
+            (trees.leaf[:, drawn] + trees.root[:-1, None]).ravel(), int(trees.root[-1]),
+            of_rows(rows.y - self.run.scores[outputs]), of_rows(derivatives.first[outputs]),
+            of_rows(derivatives.second[outputs]), np.tile(rows.weights[drawn], T),
+        )  # fmt: skip
         value = self.rate * self.loss.leaf_values(leaf_rows, self.l2)
         self.resume([(trees, value)])
         return value

@@ -34,10 +34,6 @@ from odrf.engine.survival.likelihoods import (
     partial_likelihood,
 )
 
-# ------------------------------------------------------------------------------------------------
-# Leaf values of boosted trees: Newton steps, medians, and steps for Huber's loss.
-# ------------------------------------------------------------------------------------------------
-
 
 class LeafRows(NamedTuple):
     """The rows that trees were grown on, with what leaf values are computed from.
@@ -131,9 +127,7 @@ def weighted_quantile(values: Array, weights: Array, share: float) -> float:
     return float(0.5 * (values[order[low]] + values[order[high]]))
 
 
-# ------------------------------------------------------------------------------------------------
 # The losses that boosting minimises: starting scores, derivatives, and predictions from scores.
-# ------------------------------------------------------------------------------------------------
 
 Array = NDArray[np.float64]
 # Least second derivative of a row: a row with 0 would have no weight in its leaf.
@@ -454,13 +448,10 @@ class Ordinal(Loss):
         return y > np.arange(n_outputs)[:, None]
 
 
-# ------------------------------------------------------------------------------------------------
 # Losses of times to an event.
-#
 # A row's loss needs more than one number, and Cox's those of other rows.  So these losses hold the
 # times of all training rows, and their responses `y` are numbers of rows: any part of the rows,
 # such as those of a fold, is known by its numbers.
-# ------------------------------------------------------------------------------------------------
 
 NO_RANKS = event_ranks(np.empty(0), np.empty(0, dtype=np.int64), None, np.empty(0))
 
@@ -532,9 +523,7 @@ class Cox(SurvivalLoss):
         return partial_likelihood(ranks, weights, scores[0])
 
 
-# ------------------------------------------------------------------------------------------------
 # Losses of accelerated failure times: log T = f + σ ε, with ε of a known law and σ estimated.
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -613,9 +602,7 @@ class Weibull(FailureTimeLoss):
     law: ClassVar[ErrorLaw] = ExtremeValueError()
 
 
-# ------------------------------------------------------------------------------------------------
 # All losses by the names that users type.
-# ------------------------------------------------------------------------------------------------
 
 LOSSES: dict[str, type[Loss]] = {
     loss.name: loss

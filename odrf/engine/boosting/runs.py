@@ -24,10 +24,6 @@ from odrf.engine.running import in_order
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaves_of, routing_blocks
 
-# ------------------------------------------------------------------------------------------------
-# Trees that are grown on a random subset of the predictors.
-# ------------------------------------------------------------------------------------------------
-
 
 def draw_predictors(
     state: NDArray[np.uint64], among: NDArray[np.int64], size: int
@@ -56,9 +52,7 @@ def widened(tree: Forest, columns: NDArray[np.int64]) -> Forest:
     return replace(tree, index=columns[tree.index].astype(np.int32))
 
 
-# ------------------------------------------------------------------------------------------------
 # The boosting runs whose mean is the fit: one on all rows, or several on bootstrap samples.
-# ------------------------------------------------------------------------------------------------
 
 Array = NDArray[np.float64]
 
@@ -138,12 +132,9 @@ def started(rows: Sample, held: Sample | None, drawn: RunRows, loss: Loss, K: in
     start = loss.start(rows.y, weights, K, rows.offset)
     offset = np.empty(0) if held is None else held.offset
     return Run(
-        rows._replace(weights=weights),
-        drawn.predictors,
-        start,
-        start[:, None] + rows.offset,
+        rows._replace(weights=weights), drawn.predictors, start, start[:, None] + rows.offset,
         start[:, None] + offset,
-    )
+    )  # fmt: skip
 
 
 def mean_of_other_runs(scores: Sequence[Array], missed: NDArray[np.bool_]) -> Array:
@@ -158,9 +149,7 @@ def mean_of_other_runs(scores: Sequence[Array], missed: NDArray[np.bool_]) -> Ar
     return np.divide(total, times, out=np.full_like(total, np.nan), where=times > 0)
 
 
-# ------------------------------------------------------------------------------------------------
 # Scores of boosted trees: sums of the values of the leaves that a row reaches.
-# ------------------------------------------------------------------------------------------------
 
 
 @kernel

@@ -41,10 +41,6 @@ from odrf.engine.trees.concatenate import require_memory_for_all
 from odrf.engine.trees.forest import Forest, concatenated
 from odrf.engine.trees.packing import coefficient_of, with_level_tables
 
-# ------------------------------------------------------------------------------------------------
-# The options of boosting, and its result.
-# ------------------------------------------------------------------------------------------------
-
 
 class BoostingParams(NamedTuple):
     """The options of boosting.
@@ -107,9 +103,7 @@ class Boosted(NamedTuple):
     held_out: Array
 
 
-# ------------------------------------------------------------------------------------------------
 # What trees on the same predictors share: their columns, and a pool of scratch.
-# ------------------------------------------------------------------------------------------------
 
 
 class SharedColumns(NamedTuple):
@@ -163,9 +157,7 @@ def shared_columns(
     return SharedColumns(X, factors, feature_groups, columns, copied, pool, [])
 
 
-# ------------------------------------------------------------------------------------------------
 # Grow trees of a boosting run on the derivatives of its loss.
-# ------------------------------------------------------------------------------------------------
 
 
 class TreesOfRound(NamedTuple):
@@ -222,21 +214,10 @@ def grown_on(
     drawn = _drawn(state.copy(), weights, plan.sampling, codes)
     leaf = np.empty(len(weights), dtype=np.int32) if isinstance(drawn, slice) else None
     tree = grow_one(
-        shared.X,
-        -derivatives.first[k] / derivatives.second[k],
-        weights,
-        shared.feature_groups,
-        plan.sampling,
-        plan.settings,
-        plan.mixture,
-        state,
-        shared.copied,
-        shared.factors,
-        codes,
-        pool=shared.pool,
-        leaf=leaf,
-        n_jobs=n_jobs,
-    )
+        shared.X, -derivatives.first[k] / derivatives.second[k], weights, shared.feature_groups,
+        plan.sampling, plan.settings, plan.mixture, state, shared.copied, shared.factors, codes,
+        pool=shared.pool, leaf=leaf, n_jobs=n_jobs,
+    )  # fmt: skip
     tree = tree if shared.columns is None else widened(tree, shared.columns)
     return TreesOfRound(tree, drawn, None if leaf is None else leaf[None, :])
 
@@ -253,9 +234,7 @@ def _drawn(
     return slice(None) if weights.all() else np.flatnonzero(weights)
 
 
-# ------------------------------------------------------------------------------------------------
 # Send rows down one tree without packing it first, which would not pay for a single use.
-# ------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -301,9 +280,7 @@ def leaves_reached(
     return leaf
 
 
-# ------------------------------------------------------------------------------------------------
 # The state of boosting: all runs side by side, advanced round by round.
-# ------------------------------------------------------------------------------------------------
 
 Array = NDArray[np.float64]
 
@@ -498,9 +475,7 @@ def _mean(scores: Sequence[Array]) -> Array:
     return reduce(np.add, scores) / len(scores)
 
 
-# ------------------------------------------------------------------------------------------------
 # Boosting: in each round a tree for each output, grown on the derivatives of the loss.
-# ------------------------------------------------------------------------------------------------
 
 
 def boost(

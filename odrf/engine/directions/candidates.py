@@ -169,22 +169,13 @@ def proposals_for(
     """Allocate scratch for K classes and directions on up to `widest` columns."""
     P = len(feature_groups.types)
     return Proposals(
-        np.empty((ROUND, widest), dtype=np.int64),
-        np.empty((ROUND, widest), dtype=np.float32),
-        np.empty(ROUND, dtype=np.int64),
-        np.ones(ROUND),
+        np.empty((ROUND, widest), dtype=np.int64), np.empty((ROUND, widest), dtype=np.float32),
+        np.empty(ROUND, dtype=np.int64), np.ones(ROUND),
         None if feature_groups.holes is None else np.zeros(ROUND, dtype=np.bool_),
-        np.empty(ROUND, dtype=np.int64),
-        np.arange(P),
-        _of_numbers(feature_groups),
-        _units(feature_groups),
-        _empty(feature_groups),
-        np.zeros(1, dtype=np.bool_),
-        np.empty(K),
-        np.empty(K, dtype=np.bool_),
-        ordered,
-        indicator_levels,
-    )
+        np.empty(ROUND, dtype=np.int64), np.arange(P), _of_numbers(feature_groups),
+        _units(feature_groups), _empty(feature_groups), np.zeros(1, dtype=np.bool_), np.empty(K),
+        np.empty(K, dtype=np.bool_), ordered, indicator_levels,
+    )  # fmt: skip
 
 
 def _of_numbers(feature_groups: FeatureGroups) -> NDArray[np.int64]:

@@ -26,10 +26,6 @@ from odrf.engine.numeric import (
     sort_by_digits,
 )
 
-# ------------------------------------------------------------------------------------------------
-# Directions estimated on a subset of predictors: least squares, logistic, LDA.
-# ------------------------------------------------------------------------------------------------
-
 RIDGE = 1e-3
 UNRELATED = 1e-12
 LEAST_SHARE, LEAST_VARIANCE = 1e-3, 1e-4
@@ -307,13 +303,10 @@ def lda(Z, d, m, a, y, total, share, class_weight, class_mean, work, theta):
     solve(work.A, theta, d)
 
 
-# ------------------------------------------------------------------------------------------------
 # One term of projection pursuit: the direction along which a smooth function fits best.
-#
 # Friedman and Stuetzle (1981) fit sums of terms g(θᵀz), with g estimated by a smoother.  Here one
 # term is fitted, by Gauss-Newton steps.  The smoother is running lines: at u, the least squares
 # line through the rows that are at most so many places away from u in sorted order.
-# ------------------------------------------------------------------------------------------------
 
 # Variances below this share of the total variance are rounding errors.
 NO_VARIANCE = 1e-10
@@ -340,12 +333,9 @@ def pursuit_for(D: int, R: int) -> Pursuit:
     """Allocate the scratch for D columns and R rows."""
     return Pursuit(
         digit_scratch(np.empty(R, dtype=np.uint64), np.empty(R, dtype=np.uint64)),
-        np.empty(R, dtype=np.int64),
-        np.empty(R, dtype=np.int64),
-        np.zeros((5, R + 1)),
-        np.empty((D, R)),
-        np.empty(D),
-    )
+        np.empty(R, dtype=np.int64), np.empty(R, dtype=np.int64), np.zeros((5, R + 1)),
+        np.empty((D, R)), np.empty(D),
+    )  # fmt: skip
 
 
 @part
@@ -468,14 +458,11 @@ def pursue(Z, d, m, t, a, total, steps, half, work, scratch, theta):
             theta[j] = trial[j]
 
 
-# ------------------------------------------------------------------------------------------------
 # The scatter between and within the classes of a node, from which discriminants are computed.
-#
 # The total scatter T = Σ a·(z - z̄)(z - z̄)ᵀ is B + W, between and within classes.  B is stored by
 # its roots: one row √w_k·(z̄_k - z̄) for each class, w_k being its weight, so that B = Σ
 # rootᵀ·root. The maximum of θᵀBθ / θᵀAθ is then found from the singular vectors of a matrix with
 # few rows.
-# ------------------------------------------------------------------------------------------------
 
 # Predictors lie in [0, 1]: a variance below that of float32 rounding counts as 0.
 VARIANCE_OF_ROUNDING = 1e-14
@@ -501,13 +488,9 @@ class ClassScatter(NamedTuple):
 def class_scatter_for(K: int, D: int) -> ClassScatter:
     """Allocate the scratch for up to K classes and D columns."""
     return ClassScatter(
-        np.empty(K),
-        np.empty((K, D)),
-        np.empty((K, D)),
-        np.empty((D, D)),
-        np.empty(K),
+        np.empty(K), np.empty((K, D)), np.empty((K, D)), np.empty((D, D)), np.empty(K),
         np.empty(K, dtype=np.bool_),
-    )
+    )  # fmt: skip
 
 
 @part

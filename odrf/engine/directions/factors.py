@@ -25,10 +25,6 @@ from odrf.engine.numeric import Spectrum, right_singular
 from odrf.engine.rows import level_at, level_of
 from odrf.engine.splits.impurity import ENTROPY, ORDINAL
 
-# ------------------------------------------------------------------------------------------------
-# The order of a factor's levels for more than two classes: the first principal component.
-# ------------------------------------------------------------------------------------------------
-
 # Entries of an eigenvector are equally large if they differ by no more than this share.
 EQUAL = 1.0 - 1e-9
 # Scores below this share of the largest are 0 but for rounding.
@@ -74,16 +70,10 @@ def class_shares_for(feature_groups: FeatureGroups, settings: KernelParams) -> C
     L, K = int(widths.max(initial=1)), settings.n_classes
     D = max(min(L, K), min(K, THREE))
     return ClassShares(
-        settings.criterion == ENTROPY,
-        np.empty((L + 1, K)),
-        np.zeros(L + 1, dtype=np.int64),
-        np.empty(L, dtype=np.int64),
-        np.empty(L),
-        np.empty(K),
-        np.empty(K),
-        np.empty(K),
+        settings.criterion == ENTROPY, np.empty((L + 1, K)), np.zeros(L + 1, dtype=np.int64),
+        np.empty(L, dtype=np.int64), np.empty(L), np.empty(K), np.empty(K), np.empty(K),
         Spectrum(np.empty((D, K)), np.empty((D, K)), np.empty(D)),
-    )
+    )  # fmt: skip
 
 
 @part
@@ -305,9 +295,7 @@ def principal_target(rows, lo, m, first, shares, work):
     return total, share, True
 
 
-# ------------------------------------------------------------------------------------------------
 # Scores for the levels of a factor of many levels, and how far they can be trusted.
-#
 # The levels are scored by their mean target, shrunk towards the mean of the node: an empirical
 # Bayes estimate, which ignores a factor whose levels differ by no more than chance.  Two things
 # would still favour a factor without meaning over a numeric predictor, as the same rows would score
@@ -327,7 +315,6 @@ def principal_target(rows, lo, m, first, shares, work):
 #
 # The levels of a factor of few levels are not shrunk: their order is no freer than the cut point of
 # a numeric predictor.
-# ------------------------------------------------------------------------------------------------
 
 # A node's own variance counts as so many degrees of freedom when that within levels is estimated:
 # in small nodes most levels have one row.
@@ -496,9 +483,7 @@ def reliability(terms, work):
     return abs(remaining) / abs(remaining + noise)
 
 
-# ------------------------------------------------------------------------------------------------
 # The levels of a factor as one term of a direction.
-# ------------------------------------------------------------------------------------------------
 
 
 @part
@@ -581,9 +566,7 @@ def _load_kept(f, used, place, at, work, levels):
     return present
 
 
-# ------------------------------------------------------------------------------------------------
 # How much of a direction's fit is chance, where factors enter it by an indicator for each level.
-#
 # A number has one coefficient in a direction; a factor of which the rows have L levels has L - 1
 # free ones.  With k free coefficients on m rows, a target without any relation has an expected R²
 # of k / (m - 1), which would favour directions on factors.  Of the gain of a cut along the
@@ -595,7 +578,6 @@ def _load_kept(f, used, place, at, work, levels):
 # adjusted R², divided by R².  The chance counts twice, as in the criteria of Mallows (1973) and
 # Akaike (1974): once for what the fit seems to explain, and once for the error of the coefficients
 # in new rows.
-# ------------------------------------------------------------------------------------------------
 
 TWICE = 2.0
 

@@ -29,10 +29,6 @@ from odrf.engine.numeric import below, shuffle_front, uniform
 from odrf.engine.rows import Rows, load_column
 from odrf.engine.trees.forest import Forest
 
-# ------------------------------------------------------------------------------------------------
-# Random subsets of a node's predictors: how they are drawn and their columns prepared.
-# ------------------------------------------------------------------------------------------------
-
 # Values of F (1 - F) below this are rounding errors: one side is empty.
 NO_SHARE = 1e-12
 
@@ -328,13 +324,10 @@ def draw_terms(
     return terms, used, total, share
 
 
-# ------------------------------------------------------------------------------------------------
 # Trees grown on rotated columns: all columns of a tree multiplied by an orthogonal matrix.
-#
 # A split on a rotated column is a split along a column of the matrix.  The rotated columns are
 # computed once for the whole tree, in float32 and in the order in which routing adds terms: so
 # training and prediction agree exactly.
-# ------------------------------------------------------------------------------------------------
 
 # Rows that are rotated at a time: few enough for all their columns to stay in the cache.
 ABREAST = 256
@@ -379,8 +372,6 @@ def rotated_back(tree: Forest, matrix: NDArray[np.float32]) -> Forest:
     at = np.arange(start[-1])
     at += np.repeat(begin[tree.index] - start[:-1][split], n_terms[split])
     return replace(
-        tree,
-        start=start,
-        index=column[at].astype(np.int32),
+        tree, start=start, index=column[at].astype(np.int32),
         coef=matrix[column[at], rotated_column[at]],
-    )
+    )  # fmt: skip

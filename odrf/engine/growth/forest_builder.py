@@ -98,11 +98,7 @@ class TreeGrower:
         case_weights: NDArray[np.float64] | None = None,
     ) -> None:
         if ranks is not None:
-            settings = settings._replace(
-                n_times=ranks.n_times,
-                truncated=len(ranks.entry) > 0,
-                subdistribution=len(ranks.staying) > 0,
-            )
+            settings = settings._replace(n_times=ranks.n_times)
         self._arguments = X, y, weights, feature_groups, sampling, settings, mixture
         self._codes, self._ranks, self._case_weights = codes, ranks, case_weights
         abreast = max(1, min(n_jobs, n_trees))

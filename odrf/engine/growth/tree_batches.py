@@ -239,7 +239,7 @@ class TreeBatch:
         others = factors.place >= 0
         read = X[factors.place[others]] if copied and len(factors.codes) else X
         self._columns = read, factors.codes
-        self._calls, self._kept = placed(
+        self._calls, self._rows, self._kept = placed(
             found.samplers, self._state, self._rows, pool.feature_groups,
             found.scratch.proposals, found.scratch.work,
         )  # fmt: skip

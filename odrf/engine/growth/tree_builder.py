@@ -27,7 +27,6 @@ from odrf.engine.growth.tree_kernel import (
     ScratchPool,
     TreeBuffers,
     enlarged,
-    grow_best_first,
     grow_tree,
 )
 from odrf.engine.kernel_params import KernelParams
@@ -138,6 +137,7 @@ def stepper(
     longer asks for the types of all arrays: of a small tree that takes as long as its growth.
     """
     in_place = placed(samplers, state, rows, feature_groups, scratch.proposals, scratch.work)
+    rows = in_place.rows
     budget = max(1, BUDGET // (PER_ROW + len(scratch.proposals.units)))
     grow, n_calls = growth_kernel(settings), 0
 
@@ -157,7 +157,7 @@ def stepper(
 
 def growth_kernel(settings: KernelParams) -> Callable[..., None]:
     """Return the kernel that grows trees in the order of these settings."""
-    return grow_best_first if settings.best_first else grow_tree
+    return grow_tree
 
 
 def as_tree(
@@ -291,6 +291,7 @@ def grow_with_surrogates(
     sent.
     """
     in_place = placed(samplers, state, rows, feature_groups, scratch.proposals, scratch.work)
+    rows = in_place.rows
     surrogates = placed_surrogates(state, rows, settings, _shared(scratch), work)
     calls = in_place.calls, surrogates.calls
     none = no_surrogates(1, work.marks)
@@ -484,7 +485,7 @@ def grow_one(
             grown.surrogates, grown.work,
         )  # fmt: skip
     elif splitting is not None:
-        described = rows._replace(y=y[rows.at])
+        described = rows._replace(y=y[rows.at], ranks=None)
         describe_again(
             described, buffers, reached[NODES], settings.criterion, scratch.moments, scratch.logs
         )

@@ -27,13 +27,10 @@ from odrf.engine.guided.regions import (
 )
 from odrf.engine.kernel_params import GuidedKernelParams
 
-# ------------------------------------------------------------------------------------------------
 # Sums over the rows beyond planes, for arrays of any library of the array API.
-#
 # One product projects all rows on all planes; a comparison says which rows are beyond each; a sum
 # for each segment, which is the rows of one class in one region, says how many these are.  What is
 # added up are integers: so every library, device and order of the additions gives the same sums.
-# ------------------------------------------------------------------------------------------------
 
 # Sums of integers stay below 2 to this power, and so within int64.
 BITS = 61
@@ -148,9 +145,7 @@ def running_sums(
     return xp.stack(sums)
 
 
-# ------------------------------------------------------------------------------------------------
 # Grow a guided tree whose candidate planes are evaluated on a device (Gupta et al., section 4.2).
-# ------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -234,13 +229,10 @@ class DeviceGrowth:
             settle(regions, growth, candidates, settings.min_split)
 
 
-# ------------------------------------------------------------------------------------------------
 # Evaluate all candidate planes of a step together, by one matrix product over all regions.
-#
 # The product is rounded as the linear algebra library rounds it.  So where two planes are equally
 # good but for rounding, another one may be chosen than by `odrf.engine.guided.planes`.  Rows are
 # always divided by the same projection as in prediction.
-# ------------------------------------------------------------------------------------------------
 
 
 @kernel

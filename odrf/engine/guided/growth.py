@@ -171,20 +171,14 @@ def _grow_one(
     m, n_planes = int(growth.reached[REGIONS]), int(growth.reached[PLANES])
     weight = regions.weight[:m].copy()
     return GuidedForest(
-        root=np.array([0, m]),
-        left=regions.left[:m].copy(),
-        plane=regions.plane[:m].copy(),
-        count=regions.end[:m] - regions.begin[:m],
-        weight=weight,
+        root=np.array([0, m]), left=regions.left[:m].copy(), plane=regions.plane[:m].copy(),
+        count=regions.end[:m] - regions.begin[:m], weight=weight,
         impurity=regions.impurity[:m] / weight,
         value=_votes(regions.mass[:m], weight, regions.totals, shift),
-        first_plane=np.array([0, n_planes]),
-        threshold=growth.threshold[:n_planes].copy(),
-        first_column=np.array([0, C]),
-        columns=columns.astype(np.int32),
-        first_coef=np.array([0, n_planes * C]),
-        coef=growth.theta[:n_planes].reshape(-1).copy(),
-    )
+        first_plane=np.array([0, n_planes]), threshold=growth.threshold[:n_planes].copy(),
+        first_column=np.array([0, C]), columns=columns.astype(np.int32),
+        first_coef=np.array([0, n_planes * C]), coef=growth.theta[:n_planes].reshape(-1).copy(),
+    )  # fmt: skip
 
 
 def _votes(

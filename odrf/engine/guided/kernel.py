@@ -33,12 +33,10 @@ class GuidedGrowth(NamedTuple):
 def growth_for(C: int, n: int) -> GuidedGrowth:
     """Allocate the arrays for growing a tree on C columns and n rows."""
     return GuidedGrowth(
-        np.empty((n, C), dtype=np.float32),
-        np.empty(n, dtype=np.float32),
-        np.empty(n + 1, dtype=np.int64),
-        np.empty(n + 1, dtype=np.int64),
+        np.empty((n, C), dtype=np.float32), np.empty(n, dtype=np.float32),
+        np.empty(n + 1, dtype=np.int64), np.empty(n + 1, dtype=np.int64),
         np.zeros(4, dtype=np.int64),
-    )
+    )  # fmt: skip
 
 
 @kernel

@@ -69,22 +69,12 @@ def planes_for(T: int, C: int, n: int, K: int, batched: bool) -> CandidatePlanes
     """Allocate the arrays for T planes on C columns and n rows of K classes."""
     together = n if batched else 0
     return CandidatePlanes(
-        np.empty((T, C), dtype=np.float32),
-        np.empty(T, dtype=np.float32),
-        np.empty(T),
-        np.empty(T),
-        np.empty(T, dtype=np.bool_),
-        np.empty(n, dtype=np.float32),
-        np.empty(n, dtype=np.float32),
-        np.empty(n),
-        np.empty(n, dtype=np.int32),
-        np.empty(K),
-        np.empty(K),
-        np.empty(C),
-        np.empty(C),
-        np.empty(C * together, dtype=np.float32),
+        np.empty((T, C), dtype=np.float32), np.empty(T, dtype=np.float32), np.empty(T), np.empty(T),
+        np.empty(T, dtype=np.bool_), np.empty(n, dtype=np.float32), np.empty(n, dtype=np.float32),
+        np.empty(n), np.empty(n, dtype=np.int32), np.empty(K), np.empty(K), np.empty(C),
+        np.empty(C), np.empty(C * together, dtype=np.float32),
         np.empty(T * together, dtype=np.float32),
-    )
+    )  # fmt: skip
 
 
 @kernel

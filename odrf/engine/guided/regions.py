@@ -63,24 +63,12 @@ def regions_for(X, code, y, weights, K, number=()):
     totals = np.bincount(code, weights=weights, minlength=K).astype(np.float64)
     # the system hands out memory only where it is written to
     return Regions(
-        X,
-        code,
-        y,
-        weights,
-        weights * y,
-        np.array(number, dtype=np.int32),
-        totals,
-        np.empty(room, dtype=np.int32),
-        np.empty(room, dtype=np.int32),
-        np.empty(room, dtype=np.int32),
-        np.empty(room, dtype=np.int32),
-        np.empty((room, K), dtype=np.int32),
-        np.empty((room, K)),
-        np.empty(room),
-        np.empty(room),
-        np.empty((room, C), dtype=np.float32),
-        np.empty((room, C), dtype=np.float32),
-    )
+        X, code, y, weights, weights * y, np.array(number, dtype=np.int32), totals,
+        np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32),
+        np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32),
+        np.empty((room, K), dtype=np.int32), np.empty((room, K)), np.empty(room), np.empty(room),
+        np.empty((room, C), dtype=np.float32), np.empty((room, C), dtype=np.float32),
+    )  # fmt: skip
 
 
 @part

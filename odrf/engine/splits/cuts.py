@@ -33,10 +33,6 @@ from odrf.engine.splits.histograms import (
 )
 from odrf.engine.splits.thresholds import best_of_lane, best_of_some, random_cut, sums_beside
 
-# ------------------------------------------------------------------------------------------------
-# The best cut of a projection: among all cut points, or those near the best cut between bins.
-# ------------------------------------------------------------------------------------------------
-
 
 @kernel
 def exact_cut(values, sorting, left, node, min_leaf):
@@ -123,9 +119,7 @@ def refined_cut(values, bins, at, keys, left, node, min_leaf):
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # Cuts of a single predictor with its empty cells on either side.
-# ------------------------------------------------------------------------------------------------
 
 FILL_PLACE = np.int32(FILL.view(np.int32))
 

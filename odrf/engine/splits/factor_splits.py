@@ -25,10 +25,6 @@ from odrf.engine.splits.impurity import (
 )
 from odrf.engine.splits.thresholds import draw_threshold, sums_of_counts, threshold_after
 
-# ------------------------------------------------------------------------------------------------
-# Cuts of a direction along one factor, from sums over the rows of each level.
-# ------------------------------------------------------------------------------------------------
-
 # Columns of the sums where one moment is enough.
 MOMENT, ROWS, WEIGHT = 0, 1, 2
 
@@ -52,11 +48,9 @@ def level_sums_for(feature_groups: FeatureGroups, K: int) -> LevelSums:
     """Allocate the scratch for the factors among these predictors, and K classes."""
     L = int(feature_groups.widths[has_levels(feature_groups)].max(initial=0))
     return LevelSums(
-        np.zeros(L + 1, dtype=np.int32),
-        np.empty((L + 1, max(K, 2) + 1)),
-        np.empty(L + 1, dtype=np.float32),
-        np.empty(L + 1, dtype=np.uint64),
-    )
+        np.zeros(L + 1, dtype=np.int32), np.empty((L + 1, max(K, 2) + 1)),
+        np.empty(L + 1, dtype=np.float32), np.empty(L + 1, dtype=np.uint64),
+    )  # fmt: skip
 
 
 @part
@@ -223,13 +217,10 @@ def random_cut_of_levels(
     return best, chosen
 
 
-# ------------------------------------------------------------------------------------------------
 # Where the levels go that a node does not have, if a factor is split alone.
-#
 # A split gives coefficients to levels.  A level without one has the projection 0, and so has a row
 # without any level.  Whether 0 is left or right of the threshold is chance.  So coefficients and
 # threshold are shifted, where need be, such that 0 lies on the side with more weight.
-# ------------------------------------------------------------------------------------------------
 
 
 @part

@@ -27,13 +27,10 @@ from odrf.engine.splits.impurity import (
 )
 from odrf.engine.splits.thresholds import sums_of_counts
 
-# ------------------------------------------------------------------------------------------------
 # Bins where most values are crowded into one of equal width.
-#
 # An outlier, or a heavy tail, leaves nearly all rows in one bin, and no cut between bins divides
 # them.  Then half of the bins go to the range of the crowded values, as often as these are crowded
 # again, and the others to what lies below and above it.
-# ------------------------------------------------------------------------------------------------
 
 # A bin is crowded if more than half of so many rows are in it.
 SAMPLED, HALF = np.uint64(16), 8
@@ -147,9 +144,7 @@ def spread_crowd(values, bins, low, high, first, n_bins, empty):
         crowd = crowded_bin(bins)
 
 
-# ------------------------------------------------------------------------------------------------
 # The best cut between bins of a projection.
-# ------------------------------------------------------------------------------------------------
 
 MOST_BINS = 256
 # The lower bits of a word hold a multiplicity, the upper bits a moment, which may be negative.
@@ -423,13 +418,10 @@ def binned_cut(bins, words, quantum, tally, table, left, node, n_bins, min_leaf)
     return scan_bins(quantum, tally, table, left, node, n_bins, min_leaf)
 
 
-# ------------------------------------------------------------------------------------------------
 # Sums by bin of four projections at a time.
-#
 # To add a row to the sum of its bin waits for the row before it, if that is in the same bin: and in
 # columns of few values, or with one value in most rows, it nearly always is.  The sums of four
 # projections do not wait for each other.  Those of each are added up in the same order as alone.
-# ------------------------------------------------------------------------------------------------
 
 FOUR = 4
 
@@ -504,13 +496,10 @@ def tally_four_columns(bins, words, node, n_bins, tallies, tables):
         _add_weights(first, second, third, fourth, node.weights, tables)
 
 
-# ------------------------------------------------------------------------------------------------
 # Sums over the rows of each value, of four columns of two values at a time.
-#
 # An indicator of 0 and 1 needs no bins.  The rows of the lower value are marked, and their words
 # and weights are added up in SIMD lanes: words of 8 rows at once, as the order of whole numbers
 # does not matter; weights in the order of `tally_bins`, of four columns at once.
-# ------------------------------------------------------------------------------------------------
 
 # Weights are marked for so many rows at a time, an even number, so that they stay in the cache.
 BLOCK = 256
@@ -532,11 +521,9 @@ class TwoValues(NamedTuple):
 def two_values() -> TwoValues:
     """Allocate them."""
     return TwoValues(
-        np.empty(ROUND, dtype=np.bool_),
-        np.empty(FOUR, dtype=np.int64),
-        np.empty(FOUR, dtype=np.int64),
-        np.empty((FOUR, BLOCK)),
-    )
+        np.empty(ROUND, dtype=np.bool_), np.empty(FOUR, dtype=np.int64),
+        np.empty(FOUR, dtype=np.int64), np.empty((FOUR, BLOCK)),
+    )  # fmt: skip
 
 
 @kernel

@@ -18,11 +18,8 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, part
 
-# ------------------------------------------------------------------------------------------------
 # The criteria of splits: a row for each, with what sets it apart from the others.
-#
 # Kernels compare codes, which costs nothing; all other code asks this table.
-# ------------------------------------------------------------------------------------------------
 
 SQUARED_ERROR, GINI, ENTROPY, ORDINAL, POISSON = 0, 1, 2, 3, 4
 
@@ -56,9 +53,7 @@ that is the full likelihood of exponential survival (LeBlanc and Crowley 1992).
 """
 
 
-# ------------------------------------------------------------------------------------------------
 # Impurities of nodes, and gains (impurity decreases) of cuts.
-# ------------------------------------------------------------------------------------------------
 
 # A side with less than this share of a node's weight is lost in rounding: its gain is meaningless.
 NEGLIGIBLE = 1e-12
@@ -361,12 +356,9 @@ def gain_of_counts(left, left_rows, value, n_rows, baseline, criterion, logs):
     return (gain - baseline) / n_rows
 
 
-# ------------------------------------------------------------------------------------------------
 # The classes of a node's rows, numbered among themselves.
-#
 # Deep nodes have few of many classes.  The others have weight 0 on both sides of every cut and add
 # nothing to its gain, so that the best cut is found among the present ones, in the time of these.
-# ------------------------------------------------------------------------------------------------
 
 ABSENT = -1
 

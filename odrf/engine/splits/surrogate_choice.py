@@ -24,12 +24,9 @@ from odrf.engine.splits.impurity import describe, uses_moments
 from odrf.engine.splits.surrogates import MOST_SURROGATES, complete_rows, without_marks
 from odrf.engine.splits.thresholds import midpoint, random_cut
 
-# ------------------------------------------------------------------------------------------------
 # The cut, or the set of levels, that sends most rows to the side where the primary split does.
-#
 # As in rpart: a surrogate must be better than sending all rows to the larger side, and at least two
 # rows go either way of a cut (Breiman, Friedman, Olshen and Stone 1984, section 5.3).
-# ------------------------------------------------------------------------------------------------
 
 LEFT, RIGHT = np.int8(1), np.int8(-1)
 # Fewest rows either way of a cut, so that none follows a single row.
@@ -116,9 +113,7 @@ def agreeing_levels(levels, side, weights, left, right, n_rows, sent):
     return agreement
 
 
-# ------------------------------------------------------------------------------------------------
 # Choose the surrogates of a split: on each other predictor, and an oblique one.
-# ------------------------------------------------------------------------------------------------
 
 # Surrogates that add less to the larger side are no better; what rpart takes for rounding.
 LEAST_ADJ = 1e-10
@@ -367,9 +362,7 @@ def choose_surrogates(rows, lo, m, columns, size, cut, projected, work):
     _write_chosen(n, left >= right, work)
 
 
-# ------------------------------------------------------------------------------------------------
 # Score candidate splits on the rows that have values for them, as rpart does.
-# ------------------------------------------------------------------------------------------------
 
 
 @part
@@ -443,9 +436,7 @@ def score_on_complete_rows(state, rows, lo, m, weight, n, settings, shared, work
         shared.thresholds[c] = threshold
 
 
-# ------------------------------------------------------------------------------------------------
 # Send the rows of a node that have an empty cell in what its split needs.
-# ------------------------------------------------------------------------------------------------
 
 FAR_LEFT, FAR_RIGHT = np.float32(-np.inf), np.float32(np.inf)
 

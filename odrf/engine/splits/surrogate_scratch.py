@@ -31,10 +31,6 @@ from odrf.engine.splits.surrogate_choice import (
 )
 from odrf.engine.splits.surrogates import MOST_SURROGATES, Marks, SurrogateSplits
 
-# ------------------------------------------------------------------------------------------------
-# Scratch for finding and using the surrogates of a node.
-# ------------------------------------------------------------------------------------------------
-
 
 class CompleteRows(NamedTuple):
     """The rows of a node that have values for a direction, as `describe` reads them.
@@ -127,66 +123,36 @@ def surrogate_scratch(
     widths = np.diff(marks.first)[marks.factor]
     L = 1 + int(widths.max(initial=0))
     ranked = Ranked(
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-        np.empty((most, p), dtype=np.int64),
-        np.empty((most, p), dtype=np.float32),
-        np.empty(most, dtype=np.float32),
-        np.empty(most, dtype=np.bool_),
+        np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64),
+        np.empty((most, p), dtype=np.int64), np.empty((most, p), dtype=np.float32),
+        np.empty(most, dtype=np.float32), np.empty(most, dtype=np.bool_), np.empty(most),
         np.empty(most),
-        np.empty(most),
-    )
+    )  # fmt: skip
     chosen = SurrogateSplits(
-        np.zeros(2, dtype=np.int32),
-        np.zeros(1, dtype=np.bool_),
-        np.zeros(most + 1, dtype=np.int32),
-        np.empty(most, dtype=np.float32),
-        np.empty(most, dtype=np.bool_),
-        np.empty(most),
-        np.empty(most),
-        np.empty(most, dtype=np.int32),
-        np.empty(most * p, dtype=np.int32),
-        np.empty(most * p, dtype=np.float32),
-        marks,
-    )
+        np.zeros(2, dtype=np.int32), np.zeros(1, dtype=np.bool_),
+        np.zeros(most + 1, dtype=np.int32), np.empty(most, dtype=np.float32),
+        np.empty(most, dtype=np.bool_), np.empty(most), np.empty(most),
+        np.empty(most, dtype=np.int32), np.empty(most * p, dtype=np.int32),
+        np.empty(most * p, dtype=np.float32), marks,
+    )  # fmt: skip
     return SurrogateScratch(
-        marks,
-        np.empty((1, p), dtype=np.int64),
-        np.empty((1, p), dtype=np.float32),
-        np.empty((1, p), dtype=np.int64),
-        np.empty((1, p), dtype=np.float32),
-        np.empty(n, dtype=np.float32),
-        np.empty(n, dtype=np.bool_),
-        np.empty(n, dtype=np.bool_),
+        marks, np.empty((1, p), dtype=np.int64), np.empty((1, p), dtype=np.float32),
+        np.empty((1, p), dtype=np.int64), np.empty((1, p), dtype=np.float32),
+        np.empty(n, dtype=np.float32), np.empty(n, dtype=np.bool_), np.empty(n, dtype=np.bool_),
         np.empty(n, dtype=np.int8),
         digit_scratch(np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.uint64)),
-        np.empty(n, dtype=np.int32),
-        np.empty(L),
-        np.empty(L),
-        np.empty(L, dtype=np.int64),
-        np.empty(L, dtype=np.int8),
-        np.zeros(P, dtype=np.bool_),
+        np.empty(n, dtype=np.int32), np.empty(L), np.empty(L), np.empty(L, dtype=np.int64),
+        np.empty(L, dtype=np.int8), np.zeros(P, dtype=np.bool_),
         CompleteRows(np.empty(n), np.empty(n), np.empty(n, dtype=np.int32), False),
-        np.empty(n, dtype=np.float32),
-        np.empty(n),
-        np.empty(K),
-        np.zeros(ROUND, dtype=np.bool_),
-        ranked,
-        np.zeros(most, dtype=np.int32),
-        np.zeros(1, dtype=np.int64),
-        chosen,
-        workspace(most, n),
-        np.empty(0) if case_weights is None else case_weights,
-        np.empty(n),
-    )
+        np.empty(n, dtype=np.float32), np.empty(n), np.empty(K), np.zeros(ROUND, dtype=np.bool_),
+        ranked, np.zeros(most, dtype=np.int32), np.zeros(1, dtype=np.int64), chosen,
+        workspace(most, n), np.empty(0) if case_weights is None else case_weights, np.empty(n),
+    )  # fmt: skip
 
 
-# ------------------------------------------------------------------------------------------------
 # How the kernel that grows a tree calls what is about surrogates.
-#
 # It calls by address, with arguments that are stored for the tree: so it is compiled once for trees
 # with and without surrogates, and what is about these once for all responses.
-# ------------------------------------------------------------------------------------------------
 
 
 class SharedScratch(NamedTuple):

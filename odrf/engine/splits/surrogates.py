@@ -15,10 +15,6 @@ from odrf.engine.memory import in_fewer_bits
 from odrf.engine.rows import project
 from odrf.engine.trees.packing import HEAD, Packed, with_level_tables, write_terms
 
-# ------------------------------------------------------------------------------------------------
-# The surrogate splits of a tree as flat arrays, and what tells empty cells.
-# ------------------------------------------------------------------------------------------------
-
 # Surrogates of a split, as many as rpart keeps.
 MOST_SURROGATES = 5
 
@@ -134,18 +130,11 @@ class SurrogateSplits(NamedTuple):
 def no_surrogates(m: int, marks: Marks) -> SurrogateSplits:
     """Return those of m nodes that have none."""
     return SurrogateSplits(
-        np.zeros(m + 1, dtype=np.int32),
-        np.zeros(m, dtype=np.bool_),
-        np.zeros(1, dtype=np.int32),
-        np.empty(0, dtype=np.float32),
-        np.empty(0, dtype=np.bool_),
-        np.empty(0),
-        np.empty(0),
-        np.empty(0, dtype=np.int32),
-        np.empty(0, dtype=np.int32),
-        np.empty(0, dtype=np.float32),
+        np.zeros(m + 1, dtype=np.int32), np.zeros(m, dtype=np.bool_), np.zeros(1, dtype=np.int32),
+        np.empty(0, dtype=np.float32), np.empty(0, dtype=np.bool_), np.empty(0), np.empty(0),
+        np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.float32),
         marks,
-    )
+    )  # fmt: skip
 
 
 def _ranges(
@@ -165,14 +154,11 @@ def _ends(sizes: NDArray[np.integer]) -> NDArray[np.integer]:
     return in_fewer_bits(np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]))
 
 
-# ------------------------------------------------------------------------------------------------
 # Rows that have values for all terms of a direction.
-#
 # This is tested like a split, so that training and routing tell it in the same way: a sum of
 # columns is at most a threshold.  The columns that mark empty cells count 1, the levels of factors
 # -1.  Each row has one level of each of F factors, or at least one cell is empty: the sum is -F or
 # more.
-# ------------------------------------------------------------------------------------------------
 
 
 @part
@@ -257,14 +243,11 @@ def complete_rows(rows, lo, m, marks, columns, size, own_levels, work):
     return number
 
 
-# ------------------------------------------------------------------------------------------------
 # A tree with surrogates in the layout for routing.
-#
 # Every split becomes a chain of records of that layout: a test whether a row has all values for the
 # split, then the split; a test whether it has those for the first surrogate, then this; and so on.
 # The last of the tests that fails leads to the side with more weight.  So routing needs no other
 # rule.
-# ------------------------------------------------------------------------------------------------
 
 
 class _Records:

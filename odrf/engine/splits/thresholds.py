@@ -25,10 +25,6 @@ from odrf.engine.splits.impurity import (
     node_moments,
 )
 
-# ------------------------------------------------------------------------------------------------
-# The best of all cuts between sorted keys.
-# ------------------------------------------------------------------------------------------------
-
 
 @part
 def midpoint(low, high):
@@ -210,9 +206,7 @@ def best_of_some(keys, lane, lanes, m, left, node, left_weight, left_rows, momen
     return gain, threshold_after(keys, lane, lanes, at)
 
 
-# ------------------------------------------------------------------------------------------------
 # The best of a few random thresholds of a projection, as in extremely randomised trees.
-# ------------------------------------------------------------------------------------------------
 
 # Up to so many classes one pass over the rows for each is quicker than one for all.
 FEW_CLASSES = 8

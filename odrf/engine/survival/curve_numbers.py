@@ -9,10 +9,6 @@ from odrf.engine.compiling import kernel
 from odrf.engine.survival.curves import LeafCurves
 from odrf.engine.trees.forest import Forest
 
-# ------------------------------------------------------------------------------------------------
-# One number of the curve of each leaf: the value of the leaf if that number is predicted.
-# ------------------------------------------------------------------------------------------------
-
 # A survival that rounding keeps above a bound has reached it.
 ROUNDING = 1e-12
 
@@ -134,9 +130,7 @@ def _quantile_at(start, rank, hazard, event_times, bound, out):
                 break
 
 
-# ------------------------------------------------------------------------------------------------
 # One number of the incidence of a cause in each leaf: its value if that number is predicted.
-# ------------------------------------------------------------------------------------------------
 
 
 def incidence_at(curves: LeafCurves, cause: int, rank: int) -> NDArray[np.float64]:

@@ -23,10 +23,6 @@ from odrf.engine.survival.event_ranks import EventRanks, exit_rank, has_event
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import EVERY_ROW, leaf_nodes, leaves_of, routing_blocks
 
-# ------------------------------------------------------------------------------------------------
-# The Nelson–Aalen curves of the leaves of trees, from the rows that each tree drew.
-# ------------------------------------------------------------------------------------------------
-
 # Trees whose rows are sent down together: so many leaves of rows at most.
 TOGETHER = 2**22
 
@@ -234,9 +230,7 @@ def _walk(first, exits, entries, counts, ranks, start, rank, hazard, of_cause):
         start[g + 1] = used
 
 
-# ------------------------------------------------------------------------------------------------
 # The Nelson–Aalen curves of all nodes of one tree, so that it can be pruned at any of them.
-# ------------------------------------------------------------------------------------------------
 
 # Of a step of a curve: its rank and its increment, and both again while levels are put together.
 BYTES = 2.0 * (4 + 8)
@@ -304,9 +298,7 @@ def _inheriting(
     return _taken(curves, start, taken)
 
 
-# ------------------------------------------------------------------------------------------------
 # Means over the trees of the curves of the leaves that rows reach.
-# ------------------------------------------------------------------------------------------------
 
 
 def mean_curves(
@@ -371,9 +363,7 @@ def _add_hazards(leaves, wanted, lo, start, rank, hazard, grid, survival, out):
             out[i, g] = out[i, g] / votes if votes > 0 else np.nan
 
 
-# ------------------------------------------------------------------------------------------------
 # Means over the trees of the cumulative incidences of causes in the leaves that rows reach.
-# ------------------------------------------------------------------------------------------------
 
 
 def mean_incidences(
@@ -443,9 +433,7 @@ def _add_incidences(
                 out[i, k, g] = out[i, k, g] / votes if votes > 0 else np.nan
 
 
-# ------------------------------------------------------------------------------------------------
 # Survival, or incidence of a cause, of each tree at some times: curves of leaves of rows.
-# ------------------------------------------------------------------------------------------------
 
 
 def survival_of_trees(

@@ -9,10 +9,6 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, part
 
-# ------------------------------------------------------------------------------------------------
-# Times to an event as ranks: how many of the different event times are not later.
-# ------------------------------------------------------------------------------------------------
-
 NO_WEIGHTS = np.empty(0)
 
 
@@ -122,13 +118,10 @@ def null_residuals(ranks: EventRanks, weights: NDArray[np.float64]) -> NDArray[n
     return (ranks.code & 1) - expected
 
 
-# ------------------------------------------------------------------------------------------------
 # Sums over the rows at risk at each event time, and over the event times of each row.
-#
 # They only add, and never subtract one sum from another: so a row of very large risk that leaves,
 # or enters late, does not take the digits of the others.  Rows that are observed from the beginning
 # take one addition; rows that enter later about 2 log₂ R, by a tree of sums over the R event times.
-# ------------------------------------------------------------------------------------------------
 
 
 @part
