@@ -41,10 +41,7 @@ MESSAGE = (
 
 
 def announce_compilation(kernel: Any) -> None:
-    """Write a line to stderr, unless machine code of the kernel is on disk.
-
-    The environment variable ``ODRF_QUIET`` silences it, with any value but an empty one.
-    """
+    """Write a line to stderr, unless code of the kernel is on disk or ``ODRF_QUIET`` is set."""
     if os.environ.get(QUIET) or sys.stderr is None or kernel._cache.is_kept():
         return
     print(MESSAGE, file=sys.stderr, flush=True)
@@ -135,11 +132,7 @@ LENGTH = len(MARK) + 4
 
 
 class CodeOnDisk:
-    """The machine code of a function on disk.
-
-    `function`: the function to be compiled.  `files`: Numba's cache of machine code, or that of
-    parts.
-    """
+    """The machine code of a `function` on disk, in Numba's `files` or in those of parts."""
 
     def __init__(self, function: Callable[..., Any], files: type = FunctionCache) -> None:
         self._function, self._files = function, files
@@ -226,10 +219,7 @@ _stamp_when_imported = cache(_stamp)
 
 
 def _of_some_folder(function: Callable[..., Any], files: type) -> Any:
-    """Return Numba's cache in a folder that can be written, else in one that has code to read.
-
-    Raises `RuntimeError`: there is no such folder.
-    """
+    """Return Numba's cache in a folder that can be written, or has code; else `RuntimeError`."""
     try:
         return files(function)
     except RuntimeError:
@@ -248,11 +238,7 @@ def _require_code(locator: Any) -> None:
 
 
 class _Code(NamedTuple):
-    """What a file of machine code holds.
-
-    `key`: what the code was compiled for, as in the list of files.  `payload`: the code, as Numba
-    writes it.
-    """
+    """A file of machine code: the `payload` that Numba writes, and what it was compiled for."""
 
     key: Any
     payload: Any
@@ -563,10 +549,7 @@ def address_within(part: Any, *kinds: Any) -> Any:
 
 @intrinsic
 def write_tuple(typing: Any, values: Any, memory: Any) -> Any:
-    """Write a tuple of numbers, arrays and tuples to the memory (`ROOM`,) int64; return its place.
-
-    Arrays are written without their owners: they must live as long as the tuple is used.
-    """
+    """Write a tuple, its arrays without owners, to the memory (`ROOM`,) int64; return its place."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         value = _without_owners(context, builder, values, arguments[0])

@@ -112,10 +112,7 @@ def with_rows(X: Matrix, rows: Any) -> Matrix:
 def rows_of_predictors(
     X: Matrix, first: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first row (P,) of `stored` that a predictor has, and the one after its last.
-
-    Predictor j has the columns ``first[j]:first[j + 1]`` of X.
-    """
+    """Return the first row (P,) of `stored` that each predictor has, and the one after its last."""
     layout = layout_of(X)
     if layout is None:
         return first[:-1], first[1:]
@@ -205,10 +202,7 @@ def n_kept(X: NDArray[np.float32], factors: Factors) -> int:
 def narrowed(
     X: NDArray[np.float32], factors: Factors, columns: NDArray[np.int64]
 ) -> tuple[NDArray[np.float32], Factors]:
-    """Return the array X and the factors of these columns (q,) alone, in their order.
-
-    The matrix leaves out the columns of factors.
-    """
+    """Return X and the factors of these columns (q,) alone, in their order."""
     if not len(factors.codes):
         return X[columns], factors
     place, level = factors.place[columns], factors.level[columns]

@@ -241,10 +241,7 @@ def _put_in_order(keys, ordered, n, shift, places):
 
 @kernel
 def sort_by_digits(scratch, n):
-    """Sort the first n of ``scratch.keys`` ascending, as `sort_keys` does.
-
-    Their lower halves, which are positions, ascend before.
-    """
+    """Sort the first n of ``scratch.keys``, whose positions ascend before, as `sort_keys` does."""
     keys, spare, counts = scratch.keys, scratch.spare, scratch.counts
     if n < FEWEST_KEYS:
         sort_keys(keys, n)
@@ -345,10 +342,7 @@ def apportion(weights: NDArray[np.float64], n: int) -> NDArray[np.int64]:
 
 @inlined
 def factorise(A, d):
-    """Overwrite the lower triangle of A, of order d, by L with A = L·Lᵀ, its diagonal inverted.
-
-    Returns False if A is not positive definite.
-    """
+    """Overwrite lower A by L, A = L·Lᵀ, its diagonal inverted; False if not positive definite."""
     for j in range(d):
         for k in range(j):
             for i in range(j, d):
@@ -407,11 +401,7 @@ MOST_SWEEPS = 30
 
 
 class Spectrum(NamedTuple):
-    """Scratch for eigenvalues and eigenvectors of matrices of order up to D.
-
-    `matrix` (D, D): input; overwritten.  `vectors` (D, D): an eigenvector in each row.  `values`
-    (D,): the eigenvalues, the largest first.
-    """
+    """Scratch (D, D): input `matrix`, rows of eigenvectors; `values` (D,), the largest first."""
 
     matrix: np.ndarray
     vectors: np.ndarray
@@ -464,10 +454,7 @@ def _sort(values, V, d):
 
 @kernel
 def eigen(d, spectrum):
-    """Write the eigenvalues and unit eigenvectors of a symmetric matrix of order d to `spectrum`.
-
-    The lower triangle of ``spectrum.matrix`` holds the matrix; `spectrum` is a `Spectrum`.
-    """
+    """Write eigenvalues and unit eigenvectors of the lower triangle of spectrum.matrix, order d."""
     A, V, values = spectrum.matrix, spectrum.vectors, spectrum.values
     largest = 0.0
     for i in range(d):

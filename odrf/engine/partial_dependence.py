@@ -28,10 +28,7 @@ from odrf.engine.trees.routing import ABREAST, project_at_node, term_at
 
 @kernel
 def mark_records(own, words):
-    """Negate the number of terms of the records that read a column with other values.
-
-    Column c has some if ``own[c]`` is not negative.  Every record has a term.
-    """
+    """Negate the number of terms of records that read a column c with ``own[c]`` not negative."""
     one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
     node = np.uint64(0)
     while node < np.uint64(len(words)):
@@ -46,10 +43,7 @@ def mark_records(own, words):
 
 @part
 def touching_term(first, last, own, words):
-    """Return the first term that reads a column with other values, and whether it is the only one.
-
-    A factor in codes counts as several.
-    """
+    """Return the first term that reads a replaced column, and whether it is only one number."""
     found, alone = last, True
     for term in range(first, last, np.uint64(2)):
         column = words[term]
@@ -89,10 +83,7 @@ def first_apart(
     values, lo, hi, common, rows, row, touching, last, threshold, words, floats, level_words,
     level_floats,
 ):  # fmt: skip
-    """Return the side of values[lo], and where those begin by which the row goes to the other one.
-
-    Values do not fall from lo to hi.  Rounding keeps order: so projections rise, or fall, too.
-    """
+    """Return the side of values[lo], monotone up to hi, and where those of the other side begin."""
     one = np.uint64(1)
     side = _goes_right(
         values[lo], common, rows, row, touching, last, threshold, words, floats, level_words,
@@ -201,11 +192,7 @@ class OtherValues:
 
     @property
     def distinct(self) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
-        """The distinct values (T, G) of each column, rising, then others; and which a point has.
-
-        The latter are (T, G + 1) numbers, the last one how many distinct values there are.  Empty
-        if rows have values of their own.
-        """
+        """Return distinct values (T, G) of each column, rising, and codes (T, G + 1); or none."""
         if len(self.values) > 1:
             return NO_VALUES, NO_CODES
         T, G = self.values.shape[1:]
@@ -268,10 +255,7 @@ def _add_leaf(
 
 @part
 def _divide_items(item, lo, hi, threshold, projected, aside):
-    """Move items that go left to the front, as the projection of their rows says.
-
-    Return where the others begin and end.
-    """
+    """Move items whose rows go left to the front; return where the others begin and end."""
     one = np.uint64(1)
     left, right = lo, np.uint64(0)
     for i in range(lo, hi):
@@ -291,10 +275,7 @@ def _part_items(
     item, lo, hi, rows, stride, n_points, values, rising, distinct, code, own, node, words, floats,
     level_words, level_floats, members, scratch, aside,
 ):  # fmt: skip
-    """Part items whose points go to both sides, and move those that go left to the front.
-
-    Return where the others begin and end.
-    """
+    """Part items whose points go to both sides, left first; return where others begin and end."""
     zero, one, two = np.uint64(0), np.uint64(1), np.uint64(2)
     first, threshold = node + np.uint64(HEAD), floats[node + two]
     last = first + two * np.uint64(-words[node + np.uint64(3)])

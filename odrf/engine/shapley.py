@@ -107,10 +107,7 @@ def count_failures(
     rows, stride, pairs, root, words, floats, level_words, level_floats, term_of, most, scratch,
     failed,
 ):  # fmt: skip
-    """Write to failed (B,) how many of the `pairs` of rows, 0 and 1, 2 and 3, …, fail in each tree.
-
-    A pair fails where it has more than `most` boxes.
-    """
+    """Write to failed (B,) how many of the pairs of rows 0 and 1, … have more than `most` boxes."""
     for tree in range(len(root)):
         failed[tree] = 0
         for pair in range(pairs):
@@ -133,10 +130,7 @@ ALWAYS, NEVER = -1, 2**40
 
 @part
 def _pair_weight(weights, a, b, i_inside, j_inside):
-    """Return half of the interaction index of two players in the game that is 1 in a box.
-
-    The box has a players inside and b outside, the pair among them.
-    """
+    """Return half of the interaction index of two players of a box with a inside and b outside."""
     if i_inside and j_inside:
         return 0.5 * weights[a - 1, b]
     if not i_inside and not j_inside:

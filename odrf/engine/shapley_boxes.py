@@ -93,11 +93,7 @@ ROUNDING = 2.0**-23
 def _read(
     rows, x, b, place, ins, outs, words, floats, level_words, level_floats, term_of, scratch
 ):  # fmt: skip
-    """Read a node; return where its coalitions go, or the term that divides them.
-
-    Returns (side, -1), or (0, term) if the side depends on undecided terms: then the one that
-    changes the projection most.
-    """
+    """Return (side, -1) of a node's coalitions, or (0, term): an undecided term that moves most."""
     number, change, met, read = scratch.number, scratch.change, scratch.met, scratch.read
     scratch.clock[0] += 1
     clock, n_met = scratch.clock[0], 0
@@ -364,10 +360,7 @@ ALWAYS, NEVER = -1, 2**40
 
 @part
 def _met_by(k, inside, outside, n_in, scratch):
-    """Make an order of k terms meet a box; return the lengths of its prefixes in the box.
-
-    The terms of the box keep their places among the others, but those inside come first.
-    """
+    """Move the terms of a box such that an order meets it; return the lengths of prefixes there."""
     order, rank, number = scratch.order, scratch.rank, scratch.number
     seen, shortest, longest = 0, 0, k
     for i in range(k):
@@ -387,10 +380,7 @@ def _met_by(k, inside, outside, n_in, scratch):
 
 @part
 def _add_run(run, shortest, longest, a, b, n_players, inside, outside, value, scratch):
-    """Add to scratch.share what terms change as a run is entered and left.
-
-    Any of the a terms inside may be the last of them, and any of the b outside the first.
-    """
+    """Add what any of a terms inside, or b outside, change as a run is entered and left."""
     lo, hi = np.int64(scratch.inside[run]), np.int64(scratch.outside[run])
     leaf, share, player = scratch.leaf[run], scratch.share, scratch.player
     for c in range(value.shape[1]):

@@ -44,10 +44,7 @@ class NewTrees(NamedTuple):
 
 
 class LeafValues(ABC):
-    """How the leaf values of one run's trees are computed.
-
-    `run`: its scores are updated as trees are filled.
-    """
+    """How the leaf values of one run's trees are computed; fills update the scores of `run`."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -62,11 +59,7 @@ class LeafValues(ABC):
 
 
 class Newton(LeafValues):
-    """Newton steps of the loss, times the learning rate.
-
-    `rate`: learning rate, by which leaf values are multiplied.  `l2`: penalty on the squares of
-    leaf values.
-    """
+    """Newton steps of the loss, with penalty `l2` on their squares, times the learning `rate`."""
 
     def __init__(self, run: Run, loss: Loss, rate: float, l2: float) -> None:
         super().__init__(run)

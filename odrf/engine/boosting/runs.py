@@ -109,10 +109,7 @@ class Run(NamedTuple):
 def run_rows(
     seed: int, n_runs: int, weights: Array, P: int, size: int, codes: RowCodes | None = None
 ) -> list[RunRows]:
-    """Draw for each run a bootstrap sample of the rows, and `size` of the P predictors.
-
-    A single run has every row once, and all predictors.  Rows are resampled by groups, `codes`.
-    """
+    """Draw a bootstrap sample, by `codes`, and `size` of P predictors for each run; all for one."""
     everything = np.arange(P)
     if n_runs == 1:
         return [RunRows(np.ones(len(weights), dtype=np.int64), everything)]
@@ -138,11 +135,7 @@ def started(rows: Sample, held: Sample | None, drawn: RunRows, loss: Loss, K: in
 
 
 def mean_of_other_runs(scores: Sequence[Array], missed: NDArray[np.bool_]) -> Array:
-    """Return the out-of-bag scores (K, n): the mean over the runs that did not draw the row.
-
-    They are NaN for rows that all runs drew.  `scores` (K, n): scores by each of M runs.  `missed`
-    (M, n): which rows each run did not draw.
-    """
+    """Return the mean scores (K, n) of the runs, of `scores`, that `missed` (M, n) the row."""
     total, times = np.zeros_like(scores[0]), missed.sum(axis=0)
     for of_run, is_missed in zip(scores, missed, strict=True):
         total += np.where(is_missed, of_run, 0.0)
@@ -154,10 +147,7 @@ def mean_of_other_runs(scores: Sequence[Array], missed: NDArray[np.bool_]) -> Ar
 
 @kernel
 def _add(leaves, value, first, last, out):
-    """Add to out (K, m) the values (m,) of the leaves (B, m) of the trees from `first` to `last`.
-
-    Tree b belongs to output b modulo K; trees are added in their order.
-    """
+    """Add to out (K, m) the values (m,) of the leaves (B, m) of trees first … last - 1."""
     K = np.uint64(len(out))
     for b in range(np.uint64(first), np.uint64(last)):
         k = b % K
@@ -235,11 +225,7 @@ def out_of_bag_by_round(
     missed: NDArray[np.bool_],
     n_jobs: int,
 ) -> NDArray[np.float64]:
-    """Return the out-of-bag scores (R, K, n) after each of the R rounds; NaN for rows without.
-
-    The arguments are those of `added_up_by_round`, and `missed` (M, n) tells which rows each run
-    did not draw.
-    """
+    """Return out-of-bag scores (R, K, n) after each round, as `added_up_by_round`; NaN: none."""
     M, K = starts.shape
     out = _held(forest.n_trees // starts.size, K, X.shape[1], "rounds")
     for block, leaves in _sent(forest, X, n_jobs):

@@ -142,10 +142,7 @@ def shared_columns(
     predictors: NDArray[np.int64],
     plan: BoostingParams,
 ) -> SharedColumns:
-    """Return what trees on these predictors (q,), in ascending order, share.
-
-    X and `factors` are as `odrf.engine.growth.tree_builder.read_by_growth` returns them.
-    """
+    """Return what trees on these predictors (q,), in ascending order, share."""
     columns = None
     if len(predictors) < len(feature_groups.types):
         columns = columns_of(feature_groups, predictors)
@@ -161,11 +158,7 @@ def shared_columns(
 
 
 class TreesOfRound(NamedTuple):
-    """Trees for outputs that follow each other, and the rows that they were grown on.
-
-    `trees`: T of them.  `leaf` (T, n): the number, within its tree, of each row's leaf, if all rows
-    were drawn.
-    """
+    """T `trees` of outputs that follow each other, their rows; if all, each row's `leaf` (T, n)."""
 
     trees: Forest
     drawn: slice | NDArray[np.int64]
@@ -179,11 +172,7 @@ def grown_in_batches(
     outputs: slice,
     states: NDArray[np.uint64],
 ) -> TreesOfRound:
-    """Grow trees for these outputs in one thread; for a run whose trees `shared` grows together.
-
-    `states` (T, 4) are their random streams, which are not modified.  The trees are those of
-    `grown_on`, without the values of their nodes.
-    """
+    """Grow trees, as `grown_on` without values, in one thread from copies of `states` (T, 4)."""
     weights = run.rows.weights
     leaf = np.empty((len(states), len(weights)), dtype=np.int32)
     targets = TreeTargets(derivatives.first[outputs], derivatives.second[outputs], weights, states)
@@ -239,10 +228,7 @@ def _drawn(
 
 @kernel
 def _descend(X, left, threshold, start, index, coef, tables, level_words, level_floats, leaf):
-    """Write the leaf of each row of X (n, r) to leaf (n,).
-
-    Without tables of levels, see `odrf.engine.trees.packing`, the last three are None.
-    """
+    """Write the leaf of each row of X (n, r) to leaf (n,); the last three may be None."""
     for i in range(np.uint64(len(X))):
         node = np.uint64(0)
         while left[node] >= 0:
@@ -260,11 +246,7 @@ def _descend(X, left, threshold, start, index, coef, tables, level_words, level_
 def leaves_reached(
     tree: Forest, X: NDArray[np.float32], layout: Layout | None = None
 ) -> NDArray[np.int32]:
-    """Return the leaf (n,) in which each row of X (n, r) ends; `tree` is a forest of one.
-
-    The `layout` tells where the columns are; by default they are the r numbers of a row.  Exactly
-    the leaves that `odrf.engine.trees.routing.leaf_nodes` finds.
-    """
+    """Return the leaf (n,) of each row of X (n, r) as `leaf_nodes` finds it, by the `layout`."""
     leaf = np.empty(len(X), dtype=np.int32)
     if not len(X):
         return leaf
@@ -372,10 +354,7 @@ class BoostingState:
             require_memory_for_all(size, self.n_rounds * M * K, plan.n_rounds * M * K)
 
     def _tasks(self, n_jobs: int) -> list[tuple[int, slice]]:
-        """Return the runs and outputs that are grown one after the other, in their order.
-
-        Outputs that grow together are divided between the threads.
-        """
+        """Return runs and outputs in order; what grows together is divided between threads."""
         M, K = self.plan.n_runs, self.plan.n_outputs
         share = -(-M * K // n_jobs)
         return [
@@ -403,10 +382,7 @@ class BoostingState:
         return self._mean_loss(self.rows, _mean([run.scores for run in self.runs]))
 
     def held_out_losses(self) -> list[float]:
-        """Return the mean loss of the rows held out or, with several runs, the out-of-bag loss.
-
-        A list of one number; empty if rows are not held out and there is one run.
-        """
+        """Return a list of the mean loss held out or, of several runs, out of bag; or empty."""
         if self.held is not None:
             return [self._mean_loss(self.held, _mean([run.held for run in self.runs]))]
         return [self._mean_loss(*self._out_of_bag())] if len(self.runs) > 1 else []
@@ -451,10 +427,7 @@ class BoostingState:
         return shared_columns(*self.read_by_growth, self.feature_groups, predictors, self.plan)
 
     def _columns_of_all_trees(self, predictors: NDArray[np.int64]) -> SharedColumns | None:
-        """Return what all trees of a run on these predictors share.
-
-        None if each tree draws some of them, or memory does not suffice for columns of each run.
-        """
+        """Return what trees of a run share; None if they differ or memory is short."""
         copies = len(predictors) < len(self.feature_groups.types)
         room = float(copies * self.plan.n_runs * 4 * self.size)
         if self.plan.tree_predictors < len(predictors) or not is_available(room):

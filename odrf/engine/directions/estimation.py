@@ -63,10 +63,7 @@ def _inner_row(x, Z, j, m):
 
 @part
 def solve(A, b, d):
-    """Solve A·x = b of order d in place for a symmetric positive definite A.
-
-    The solution is 0 if A is not positive definite.
-    """
+    """Solve A·x = b of order d in place; x is 0 if A is not symmetric positive definite."""
     if factorise(A, d):
         solve_lower(A, b, d)
         solve_upper(A, b, d)
@@ -107,10 +104,7 @@ def _weigh(Z, weighted, j, m, a, moment):
 
 @part
 def weigh(Z, d, m, a, moment, work, theta):
-    """Write Σ a·z_j to work.sums and Σ z_j·moment to θ; return the largest |Σ z_j·moment|.
-
-    Leaves a·z_j in work.weighted.
-    """
+    """Write a·z_j to work.weighted, Σ a·z_j to work.sums, Σ z_j·moment to θ; return its maximum."""
     largest = 0.0
     for j in range(d):
         work.sums[j], theta[j] = _weigh(Z, work.weighted, j, m, a, moment)
@@ -212,10 +206,7 @@ def add_ridge(A, d, share):
 
 @part
 def add_within_ridge(A, d, total):
-    """Add the ridge to a within-class scatter A, and a minimum in case A is 0.
-
-    It is 0 if every class has one row; `total` is the sum of the weights.
-    """
+    """Add the ridge to a within-class scatter A, and some of `total` in case that A is 0."""
     add_ridge(A, d, RIDGE)
     for j in range(d):
         A[j, j] += LEAST_SCATTER * total
@@ -223,10 +214,7 @@ def add_within_ridge(A, d, total):
 
 @kernel
 def least_squares(d, work, theta):
-    """Ridge-stabilised least squares; for two classes Fisher's discriminant.
-
-    work.A and θ as written by `covariances`; θ is overwritten.  Returns the ridge.
-    """
+    """Overwrite θ of `covariances` by the least squares direction; return the ridge."""
     ridge = add_ridge(work.A, d, RIDGE)
     solve(work.A, theta, d)
     return ridge
@@ -504,11 +492,7 @@ def varies(A, d, total):
 
 @kernel
 def between(Z, d, m, a, y, sums, total, classes):
-    """Write the weights and roots of the classes y (m,) that are present; return their number.
-
-    `sums` and `total` are Σ a·z_j and Σ a; `classes` is a `ClassScatter`, in which the classes
-    present come first.
-    """
+    """Write weights and roots of the classes y (m,) present to `classes`; return their number."""
     weight, roots, present = classes.weight, classes.roots, 0
     for k in range(len(weight)):
         weight[k] = 0.0
@@ -547,11 +531,7 @@ def within(roots, g, d, penalty, classes, A):
 
 @kernel
 def whiten(A, g, d, classes):
-    """Write L⁻¹·root, with A = L·Lᵀ, for the first g roots to classes.whitened.
-
-    Overwrites A by L as `odrf.engine.numeric.factorise` does.  Returns False if A is
-    not positive definite.
-    """
+    """Write L⁻¹·root for g roots; A = L·Lᵀ becomes L.  False if A is not positive definite."""
     if not factorise(A, d):
         return False
     for i in range(g):

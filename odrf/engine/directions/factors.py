@@ -86,10 +86,7 @@ def is_ordered_by_shares(shares, feature_groups, predictor):
 
 @part
 def _tabulate_few(rows, lo, m, first, width, table, value):
-    """Write the class weights of each of `width` levels, from 0 on, to the table.
-
-    Those of all rows are written to `value`; returns their sum.
-    """
+    """Write the class weights of levels 0 … width to the table, their sums to `value`; return Σ."""
     codes, y, weights = rows.codes[-1 - rows.place[first]], rows.y, rows.weights
     first_row, one, total = np.uint64(lo), np.uint64(1), 0.0
     for level in range(width + 1):
@@ -109,10 +106,7 @@ def _tabulate_few(rows, lo, m, first, width, table, value):
 
 @part
 def _tabulate_many(rows, lo, m, f, shares):
-    """Write the class weights of the levels that the rows have to the table; return their number.
-
-    A row of the table for each, in the order in which they are met.
-    """
+    """Write the class weights of the levels present, as they are met; return their number."""
     number, row, table = 0, shares.row, shares.table
     for i in range(m):
         level = level_at(rows, f, lo + i)
@@ -131,11 +125,7 @@ def _tabulate_many(rows, lo, m, f, shares):
 
 @part
 def _write_deviations(number, total, shares):
-    """Replace the table of `number` levels by √w times the deviations of their class shares.
-
-    Only levels and classes that are present have rows and columns; returns how many there are.  The
-    numbers of the levels are written to shares.levels.
-    """
+    """Replace the table of `number` levels by √w times deviations; return those present."""
     table, value, K = shares.table, shares.value, len(shares.value)
     g = d = 0
     for k in range(K):
@@ -193,10 +183,7 @@ def _principal_of_three(g, shares):
 
 @part
 def _component(number, total, shares):
-    """Write v to the first of the vectors; return how many levels and classes are present.
-
-    Returns 0, 0 if all levels have the same class shares.
-    """
+    """Write v to the first vector; return how many levels and classes there are, 0, 0 if alike."""
     g, d = _write_deviations(number, total, shares)
     if g < 2 or d < 2:
         return 0, 0
@@ -328,10 +315,7 @@ SWEPT = 8
 
 @part
 def _add_up(rows, lo, m, f, share, work):
-    """Add up weights and moments of each level; return Σ a, Σ a·(t - t̄)², the number of levels.
-
-    The levels that are present are written to work.levels.present, in any order.
-    """
+    """Add up each level that is present; return Σ a, Σ a·(t - t̄)², and their number."""
     levels, codes, first = work.levels, rows.codes[f], np.uint64(lo)
     weight, moment, seen = levels.weight, levels.moment, levels.seen
     total, squares, present = 0.0, 0.0, 0
@@ -516,10 +500,7 @@ def load_few_levels(rows, lo, m, first, width, place, at, work, levels):
 
 @part
 def load_many_levels(rows, lo, m, used, first, share, place, at, work, levels):
-    """Load a factor of many levels as one term; return how many columns it has.
-
-    It has none, and there is no term, if its levels differ by no more than chance.
-    """
+    """Load a factor of many levels as a term; return its columns, 0 if it differs by chance."""
     if levels is None:
         return 0
     f = -1 - rows.place[first]
@@ -584,11 +565,7 @@ TWICE = 2.0
 
 @part
 def free_coefficients(Z, first, width, m):
-    """Return how many free coefficients a factor has whose columns start with Z[first].
-
-    These are one less than the levels that the m rows have; the other columns are constant.  The
-    columns are shifted: their first value is 0.
-    """
+    """Return how many levels the rows have, less one: of shifted columns from Z[first] on."""
     varying = 0
     for j in range(first, first + width):
         for i in range(m):
@@ -600,10 +577,7 @@ def free_coefficients(Z, first, width, m):
 
 @part
 def beyond_chance(work, levels):
-    """Return ρ of the direction work.theta on the terms in work.Z; 1 if no factor is free in it.
-
-    `levels` is None where no predictor is a factor, so that it compiles to nothing.
-    """
+    """Return ρ of work.theta on the terms in work.Z; 1 if no factor is free, or no `levels`."""
     if levels is None or work.size[2] == 0:
         return 1.0
     k, terms, m = work.size[2], work.size[3], work.size[4]

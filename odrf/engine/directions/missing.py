@@ -28,10 +28,7 @@ FILL_ROWS = 200
 
 @kernel
 def known_values(rows, lo, m, column, empty):
-    """Return least, largest and mean value of a column in the m rows from `lo` on.
-
-    Rows in which the column `empty` is not 0 are left out.  Returns also how many others there are.
-    """
+    """Return least, largest, mean and number of the values of a column where `empty` is 0."""
     if len(rows.place) > 0:
         column, empty = rows.place[column], rows.place[empty]
     values, marks = rows.X[np.uint64(column)], rows.X[np.uint64(empty)]

@@ -112,10 +112,7 @@ class Workspace(NamedTuple):
 def workspace(
     D: int, R: int, W: int | None = None, S: int | None = None, F: int = 1, L: int = 0
 ) -> Workspace:
-    """Allocate the scratch for D terms of W columns (by default D), R rows and S (by default R).
-
-    F is the number of factors, L that of the levels whose scores are kept, 0 if they are not.
-    """
+    """Allocate scratch: D terms, W columns, R and S rows, F factors, L levels with kept scores."""
     W, S = D if W is None else W, R if S is None else S
     return Workspace(
         np.empty((D, R)), np.empty((D, R)), np.empty(S), np.empty(S), np.empty(S), np.empty(R),
@@ -147,10 +144,7 @@ def forget_levels(levels):
 
 @part
 def note_free_target(levels, another):
-    """Note that the levels of factors did not choose the target, and whether it is `another` one.
-
-    Then factors that were dismissed may be related to it.
-    """
+    """Note whether the target is `another` one, to which dismissed factors may be related."""
     if levels is None:
         return
     levels.freedom[0] = 0.0
@@ -365,10 +359,7 @@ def begin_samplers(calls):
 
 @part
 def draw_round(calls, lo, m, n_rows, first):
-    """Draw a round of candidates from the sampler that has candidate number `first`.
-
-    Returns the number of directions written to the proposals, and the number of the next candidate.
-    """
+    """Draw a round from candidate `first` on; return how many were written, and the next number."""
     before, at = ZERO, ZERO
     while at < len(calls.numbers) - 1 and first - before >= calls.numbers[at]:
         before += calls.numbers[at]

@@ -156,10 +156,7 @@ def _write_target(state, y, a, lo, m, proposals, t):
 
 @part
 def draw_target(state, rows, lo, m, proposals, work):
-    """Draw a target for the m rows from `lo` on; write it, weights and moments to `work`.
-
-    Returns the sum of the weights, the mean of the target, and whether it varies.
-    """
+    """Draw a target of m rows and write it to `work`; return Σ a, its mean, and if it varies."""
     if not _write_target(state, rows.y, rows.weights, lo, m, proposals, work.target):
         return 0.0, 0.0, False
     note_free_target(work.levels, len(proposals.chosen) > 2)
@@ -181,11 +178,7 @@ def count_columns(feature_groups, order, q):
 
 @part
 def sample_sizes(feature_groups, order, q, m, most, few):
-    """Return on how many of a node's m rows a direction is estimated, and levels are scored.
-
-    These are `most` rows, or ten per term if more; and ten per level of the factor with most, of
-    those of more than `few` levels.
-    """
+    """Return the rows for a direction, `most` or 10 a term; and 10 a level of factors > `few`."""
     terms, levels = 0, 0
     for i in range(q):
         width = feature_groups.first[order[i] + 1] - feature_groups.first[order[i]]

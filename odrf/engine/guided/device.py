@@ -75,10 +75,7 @@ class DeviceRows(NamedTuple):
 
 
 def as_integers(numbers: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
-    """Return the numbers (n,) as whole multiples of a power of two, and this power.
-
-    Each number is rounded by at most 2⁻⁶¹ of the sum of all absolute values.
-    """
+    """Return the numbers (n,) in whole units of a power of two, to 2⁻⁶¹ of Σ|x|, and the unit."""
     total = float(np.abs(numbers).sum())
     shift = min(BITS - int(np.frexp(total)[1]), LARGEST_SHIFT)
     return np.rint(np.ldexp(numbers, shift)).astype(np.int64), float(np.ldexp(1.0, -shift))
@@ -150,10 +147,7 @@ def running_sums(
 
 @kernel
 def _segments(regions, growth, chosen, first):
-    """Write the numbers of the active regions' rows, and where those of a class begin and end.
-
-    Returns how many segments there are: a region has one for each class of its rows.
-    """
+    """Write rows of the active regions, by class, and their ends; return the number of segments."""
     m, n_segments = 0, 0
     first[0] = 0
     for region in growth.active[: growth.reached[ACTIVE]]:

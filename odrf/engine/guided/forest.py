@@ -129,11 +129,7 @@ class GuidedForest(LazyArrays):
         )  # fmt: skip
 
     def _gain(self, split: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return the impurity decrease of each region's division, per unit of weight.
-
-        It can be negative where classes differ in frequency, although Gupta et al. state that the
-        impurity never increases.
-        """
+        """Return the impurity decrease per weight of each division, sometimes below 0."""
         total = self.weight * self.impurity
         left = self.left[split]
         gain = np.zeros(len(split))

@@ -149,10 +149,7 @@ def _grow_one(
     state: NDArray[np.uint64],
     device: Device | None,
 ) -> GuidedForest:
-    """Grow one tree on the rows X (C, n) of its `columns` (C,); its stream `state` is advanced.
-
-    `shift` is subtracted from the responses of a regression while it grows.
-    """
+    """Grow a tree on the rows X (C, n) of its `columns`; responses have `shift` subtracted."""
     C, n = X.shape
     K = settings.n_classes
     code = y.astype(np.int64) if K > 1 else np.zeros(n, dtype=np.int64)

@@ -134,10 +134,7 @@ def may_cut(theta, threshold, tolerance, low, high):
 
 @kernel
 def evaluate_planes(regions, active, target, candidates):
-    """Write to candidates.total the impurity of the active regions after each plane.
-
-    The rows of a region are projected only if the plane meets the region's box.
-    """
+    """Write the impurity after each plane to candidates.total; only regions that it meets count."""
     values = candidates.values
     candidates.total[:], candidates.cuts_target[:] = 0.0, False
     for region in active:

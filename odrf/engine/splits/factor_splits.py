@@ -55,10 +55,7 @@ def level_sums_for(feature_groups: FeatureGroups, K: int) -> LevelSums:
 
 @part
 def factor_of(place, columns, c, size, levels):
-    """Return the factor that all columns of direction c belong to; -1 if there is none.
-
-    `place` is that of `odrf.engine.rows.Rows`; `levels` is None if no predictor is a factor.
-    """
+    """Return the factor of all columns of direction c; -1 if there is none, or `levels` is None."""
     if levels is None:
         return -1
     if len(place) == 0 or size == 0 or place[columns[c, 0]] >= 0:
@@ -95,10 +92,7 @@ def _add_up(rows, lo, f, node, left, levels, n):
 
 @merged
 def _tabulate(rows, lo, f, node, columns, theta, c, size, left, levels):
-    """Write sums and projections of the slots, and their unsorted keys; return how many have rows.
-
-    The slots are those of the `size` terms of direction c, and slot 0 of the rows without one.
-    """
+    """Write sums, projections, unsorted keys of direction c's slots; return their number."""
     level, values, n_slots, used = rows.level, levels.values, size + 1, 0
     values[0] = 0.0
     for j in range(size):
@@ -225,10 +219,7 @@ def random_cut_of_levels(
 
 @part
 def _factor_alone(feature_groups, columns, size):
-    """Return the predictor of the columns if it is one factor, else -1.
-
-    A single column is a level apart from all others, those absent among them.
-    """
+    """Return the predictor of several columns if it is one factor, else -1."""
     first, low, high = feature_groups.first, 0, len(feature_groups.types)
     if size < 2:
         return -1
@@ -296,10 +287,7 @@ def _add_few(rows, lo, m, first, last, columns, theta, size, values, proposals):
 
 @part
 def _shift(theta, size, cut, to_left):
-    """Shift the coefficients such that 0 is between both sides, on the left if `to_left`.
-
-    They have length 1 afterwards.  Returns the threshold.
-    """
+    """Shift the coefficients such that 0 is on the wanted side; return the threshold."""
     low, high, squares = -np.inf, np.inf, 0.0
     for j in range(size):
         if theta[0, j] <= cut:

@@ -68,10 +68,7 @@ def most_frequent(entries):
 
 @part
 def crowded_bin(bins):
-    """Return the bin of more than half of the sampled rows; -1 if there is none.
-
-    bins (m,) uint8.
-    """
+    """Return the bin, of bins (m,) uint8, of more than half of the sampled rows; -1 if none."""
     at = most_frequent(bins)
     return np.int64(bins[np.uint64(at)]) if at >= 0 else np.int64(-1)
 
@@ -156,10 +153,7 @@ TOLERATED = 1e-9
 
 @kernel
 def bin_values(values, bins, n_bins):
-    """Write the bin of each of `values` (m,) to bins (m,); return False if all are equal.
-
-    The bins have equal widths, unless one is crowded: see `spread_crowd`.
-    """
+    """Write bins of equal width, or spread if crowded, to bins (m,); False if all are equal."""
     low, high = extremes(values)
     if not high > low:
         return False
@@ -312,11 +306,7 @@ def _binned_classes(table, left, node, n_bins, min_leaf):
 
 @summing
 def _move_bin(table, b, totals, left):
-    """Move the rows of bin b to the left side; return their number and the changes of two sums.
-
-    These are the sum of squared class counts on the left, and the sum of products of class counts
-    on the left and in the node.  All are whole numbers, so the order of addition does not matter.
-    """
+    """Move bin b left; return its rows, changes of Σ left², Σ left·node, exact in any order."""
     moved, squares, products = 0.0, 0.0, 0.0
     for k in range(len(left)):
         count = table[b, k]

@@ -82,10 +82,7 @@ def number_of_bins(m):
 
 @merged
 def _cut_of_levels(state, rows, lo, f, node, columns, theta, c, size, settings, left, levels):
-    """Return gain and threshold of the cut of direction c, which is along factor f alone.
-
-    `levels` is None where the function is never called, so that it compiles to nothing.
-    """
+    """Return gain and threshold of direction c, along factor f alone; nothing without `levels`."""
     if levels is None:
         return 0.0, np.float32(0.0)
     if settings.n_thresholds > 0:

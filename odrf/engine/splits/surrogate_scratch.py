@@ -33,10 +33,7 @@ from odrf.engine.splits.surrogates import MOST_SURROGATES, Marks, SurrogateSplit
 
 
 class CompleteRows(NamedTuple):
-    """The rows of a node that have values for a direction, as `describe` reads them.
-
-    `y`, `weights` (n,), `counts` (n,).  `unit`: whether gains are computed from numbers of rows.
-    """
+    """Rows (n,) that have values for a direction; `unit`: gains are from numbers of rows."""
 
     y: np.ndarray
     weights: np.ndarray
@@ -115,10 +112,7 @@ class SurrogateScratch(NamedTuple):
 def surrogate_scratch(
     n: int, marks: Marks, K: int, case_weights: np.ndarray | None = None
 ) -> SurrogateScratch:
-    """Allocate scratch for n rows, K classes, and these predictors.
-
-    `case_weights` (N,) are given if weights for splits are others.
-    """
+    """Allocate scratch for n rows, K classes; `case_weights` (N,) if weights for splits differ."""
     p, P, most = len(marks.predictor), len(marks.mark), MOST_SURROGATES
     widths = np.diff(marks.first)[marks.factor]
     L = 1 + int(widths.max(initial=0))
@@ -195,10 +189,7 @@ NEVER_CALLED = SurrogateCalls(0, 0, 0, 0, np.empty(0, dtype=np.bool_))
 
 
 class PlacedSurrogates(NamedTuple):
-    """Calls for a tree, whose other arguments are stored.
-
-    `calls`: valid as long as `kept` exists.  `kept`: what the calls use.
-    """
+    """Calls for a tree, valid as long as `kept`, which they use, exists."""
 
     calls: SurrogateCalls
     kept: tuple[Any, ...]
@@ -274,10 +265,7 @@ def leave_out_marks(calls, n):
 
 @part
 def score_round(calls, lo, m, weight, n):
-    """Score those of a round's n candidates anew that some rows of the node have no value for.
-
-    The node's m rows of this weight begin at `lo`.
-    """
+    """Score again those of n candidates that some of the node's m rows have no value for."""
     _call_score(calls.score, (calls.place, lo, m, weight, n))
 
 

@@ -39,10 +39,7 @@ class Marks(NamedTuple):
 
 
 def marks_of(feature_groups: FeatureGroups) -> Marks:
-    """Return what tells the empty cells of these predictors.
-
-    The last column of a predictor with empty cells is 1 in these rows.
-    """
+    """Return what tells the empty cells of these predictors, by the last columns they have."""
     first, P = feature_groups.first, len(feature_groups.types)
     holes, missing_level = feature_groups.holes, feature_groups.missing_level
     marked = np.zeros(P, dtype=np.bool_)
@@ -103,10 +100,7 @@ class SurrogateSplits(NamedTuple):
         return self._replace(first=first, start=start, majority_left=majority, **arrays)
 
     def marked_by(self, columns: NDArray[np.integer]) -> SurrogateSplits:
-        """Return the same for rows with q more columns, which mark empty cells of `columns` (q,).
-
-        Those of predictors that already have such a column are never needed.
-        """
+        """Return the same for rows with q more columns: empty cells of `columns` (q,)."""
         p = len(self.marks.predictor)
         predictor, mark = self.marks.predictor[columns], self.marks.mark.copy()
         new = np.flatnonzero((mark[predictor] < 0) & ~self.marks.factor[predictor])
@@ -140,10 +134,7 @@ def no_surrogates(m: int, marks: Marks) -> SurrogateSplits:
 def _ranges(
     first: NDArray[np.integer], which: NDArray[np.integer]
 ) -> tuple[NDArray[np.int64], NDArray[np.integer]]:
-    """Return the numbers ``first[i]`` … ``first[i + 1] - 1`` of each i of `which`, and their ends.
-
-    The ends begin with 0.
-    """
+    """Return numbers ``first[i]`` … ``first[i + 1] - 1`` of each i of `which`, and their ends."""
     sizes = first[which + 1] - first[which]
     ends = _ends(sizes)
     return np.arange(int(ends[-1])) + np.repeat(first[which] - ends[:-1], sizes), ends
@@ -271,10 +262,7 @@ class _Records:
     def append_tested(
         self, sides: list[int], threshold: Any, index: NDArray, coef: NDArray, own_levels: bool
     ) -> bool:
-        """Append a split after the test whether a row has values for it; return if it needs one.
-
-        Rows without go to the record after the split.
-        """
+        """Append a split after the test for values, if needed; return whether it is."""
         columns = index.astype(np.int64)
         n, limit = write_test(
             self.surrogates.marks, columns, len(columns), own_levels, self._tested, self._theta
@@ -313,10 +301,7 @@ def pack_with_surrogates(
     surrogates: SurrogateSplits,
     layout: Layout | None = None,
 ) -> Packed:
-    """Pack the arrays of a `Forest` with surrogates.
-
-    The other arguments are those of `odrf.engine.trees.packing.pack`.
-    """
+    """Pack the arrays of a `Forest` with surrogates, as `odrf.engine.trees.packing.pack`."""
     records, splits = _Records(surrogates), np.flatnonzero(left >= 0)
     first_record = -1 - np.arange(len(left))
     for node in splits.tolist():

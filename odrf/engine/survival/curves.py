@@ -196,10 +196,7 @@ def _deal(order, group, place, out):
 
 @kernel
 def _walk(first, exits, entries, counts, ranks, start, rank, hazard, of_cause):
-    """Write the increments of each group, whose rows are in the order of the ends of observation.
-
-    `start` (groups + 1,) receives where those of each group begin; `of_cause` must be 0.
-    """
+    """Write increments of groups of rows sorted by their ends, and their `start` (groups + 1,)."""
     truncated, used = len(entries) > 0, 0
     for g in range(len(first) - 1):
         lo, hi, at_risk = first[g], first[g + 1], 0.0
@@ -407,10 +404,7 @@ def mean_incidences(
 def _add_incidences(
     leaves, wanted, lo, start, rank, hazard, by_cause, grid, causes, incidence, out
 ):
-    """Write to out (m, K, G), which must be 0, the mean incidences of rows in the leaves (B, m).
-
-    `incidence` (K,) is scratch.
-    """
+    """Write to out (m, K, G), 0 before, mean incidences of rows in leaves (B, m)."""
     for i in range(len(out)):
         votes = 0
         for b in range(len(leaves)):
@@ -466,11 +460,7 @@ def incidence_of_trees(
     block: slice,
     wanted: NDArray[np.bool_] = EVERY_ROW,
 ) -> NDArray[np.float64]:
-    """Return the incidence (B, m, G) of a cause, from 0, that each tree predicts for rows.
-
-    Other arguments as for `survival_of_trees`.  The incidence of a leaf is the Aalen–Johansen
-    estimate; see `mean_incidences`.
-    """
+    """Return each tree's Aalen–Johansen incidence (B, m, G), as `survival_of_trees`."""
     leaves = leaves_of(forest.packed_for(X), X, block, wanted)
     out = np.zeros((*leaves.shape, len(grid)))
     _write_incidence(

@@ -181,11 +181,7 @@ def _over_rows(code, entry, values, tree, total):
 
 @kernel
 def _over_times(code, entry, values, own, cumulative, tree, total):
-    """Write the sums of `values` (R,) over the times of each row to total (n,).
-
-    At the time of its event a row has `own` (R,) instead.  `cumulative` (R + 1,) and `tree` (2R,)
-    are 0.
-    """
+    """Write Σ `values` (R,), `own` (R,) at its event, over each row's times; scratch is 0."""
     R = len(values)
     for r in range(R):
         cumulative[r + 1] = cumulative[r] + values[r]
@@ -218,10 +214,7 @@ def sums_over_rows(ranks: EventRanks, values: NDArray[np.float64]) -> NDArray[np
 def sums_over_times(
     ranks: EventRanks, values: NDArray[np.float64], own: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the sums (n,) of `values` (R,) over the event times at which each row is at risk.
-
-    At the time of its own event a row has `own` (R,) instead of `values`.
-    """
+    """Return Σ (n,) of `values` (R,) while a row is at risk; at its own event `own` (R,) counts."""
     R = ranks.n_times
     total = np.empty(len(ranks.code))
     _over_times(ranks.code, ranks.entry, values, own, np.zeros(R + 1), np.zeros(2 * R), total)

@@ -252,10 +252,7 @@ class LogTimes(NamedTuple):
         return slopes
 
     def curvatures(self, law: ErrorLaw, scores: Array, scale: float) -> Array:
-        """Return σ² times what Newton steps (n,) divide by.
-
-        Truncation takes no part in them: it can only make them smaller.
-        """
+        """Return σ² times what Newton steps (n,) divide by, which truncation only makes smaller."""
         z = (self.time - scores) / scale
         return self._each(law.event_curvature, law.censored_curvature, z)
 
@@ -382,10 +379,7 @@ def partial_likelihood(ranks: EventRanks, weights: Array, scores: Array) -> Part
 
 
 def relative_risks(weights: Array, scores: Array) -> tuple[float, Array]:
-    """Return the largest score of a row of positive weight, and exp(score - largest) (n,).
-
-    The latter is between exp(-300) and 1.
-    """
+    """Return the largest score of positive weight, and exp(score - largest) (n,) ≥ exp(-300)."""
     top = float(scores[weights > 0].max(initial=-np.inf))
     top = top if np.isfinite(top) else 0.0
     return top, np.exp(np.clip(scores - top, -FARTHEST, 0.0))

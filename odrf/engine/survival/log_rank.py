@@ -53,10 +53,7 @@ from odrf.engine.trees.forest import Forest
 
 @part
 def _by_rank(rows, lo, m, ranks, sums):
-    """Write the scores of a node of many rows, by sums for all ranks.
-
-    ΣG(t-)·dΛ up to each rank is written over the events of that rank, which are not needed again.
-    """
+    """Write scores of many rows by sums for all ranks; ΣG(t-)·dΛ goes over used events."""
     deaths, leaving, staying = sums.deaths, sums.leaving, sums.staying
     deaths[:], leaving[:], staying[:] = 0.0, 0.0, 0.0
     at_risk = 0.0
@@ -171,10 +168,7 @@ def risk_sums_for(ranks: EventRanks, n: int) -> RiskSums:
 
 @part
 def _mark(ranks, at, signs):
-    """Return 0 for a row without an event, else 1; of several causes the sign of its cause.
-
-    The bits of `signs`, 53 of them, are those of the causes.
-    """
+    """Return 0 for a row without an event, else 1 or its cause's sign in the bits of `signs`."""
     event = has_event(ranks.code[at])
     if len(ranks.cause) == 0:
         return event
@@ -276,10 +270,7 @@ def write_scores(rows, lo, m, ranks, keys, sums, signs):
 
 
 class ScoreCall(NamedTuple):
-    """The address of the kernel that scores a node, and where its other arguments are stored.
-
-    Where nothing is compiled, by NUMBA_DISABLE_JIT, a function and a tuple.
-    """
+    """Address of what scores a node, and place of its arguments; uncompiled: function and tuple."""
 
     address: Any
     place: Any
@@ -384,10 +375,7 @@ def _latest_first(
 
 @kernel
 def _place_rows(left, roots, number, first, last):
-    """Write where the rows of each node begin and end if those below a node are together.
-
-    `number` (m,) is that of the rows of each leaf.
-    """
+    """Write where the rows below each node begin and end; `number` (m,) has those of leaves."""
     for node in range(len(left) - 1, -1, -1):
         last[node] = number[node]
         if left[node] >= 0:
@@ -437,10 +425,7 @@ def _staying(by_exit, lo, hi, staying, side):
 def _statistic(
     by_exit, by_entry, lo, hi, exits, entries, cause, weights, staying, uncensored, side, sums
 ):
-    """Return the sum of the log-rank statistics of the causes, for sides 0 and 1 of rows.
-
-    Risk sets are summed up from the last time back: so the smallest ones are sums of few weights.
-    """
+    """Return Σ over causes of log-rank statistics of two sides, risk sets summed from the end."""
     dead, dead_left, number, difference, variance = sums
     difference[:], variance[:] = 0.0, 0.0
     present, present_left, rows, rows_left = 0.0, 0.0, 0, 0
