@@ -166,7 +166,7 @@ class Loss(ABC):
 
     @abstractmethod
     def derivatives(self, y: Array, scores: Array, weights: Array) -> Derivatives:
-        """Return derivatives of each row's loss; `weights` only enter parameters like δ of Huber."""
+        """Return derivatives of each row's loss; `weights` only enter parameters such as δ."""
 
     @abstractmethod
     def losses(self, y: Array, scores: Array, weights: Array) -> Array:
