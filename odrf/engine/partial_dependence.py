@@ -390,14 +390,9 @@ def _descend_with_points(
 
 
 def curves_by_block(
-    forest: Forest,
-    X: Matrix,
-    other: OtherValues,
-    weights: NDArray[np.float64],
-    n_outputs: int,
-    n_jobs: int,
-    advance: Callable[[int], object] = lambda n: None,
-) -> Iterator[BlockCurves]:
+    forest: Forest, X: Matrix, other: OtherValues, weights: NDArray[np.float64], n_outputs: int,
+    n_jobs: int, advance: Callable[[int], object] = lambda n: None,
+) -> Iterator[BlockCurves]:  # fmt: skip
     """Yield the curves of blocks of the rows of X (p, n), in their order.
 
     `X` (p, n).  `other`: what columns hold at each point.  `weights` (n,): weights of the rows in

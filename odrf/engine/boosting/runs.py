@@ -156,12 +156,9 @@ def _add(leaves, value, first, last, out):
 
 
 def added_up(
-    forest: Forest,
-    X: Matrix,
-    starts: NDArray[np.float64],
-    n_jobs: int,
+    forest: Forest, X: Matrix, starts: NDArray[np.float64], n_jobs: int,
     advance: Callable[[int], object] = lambda n: None,
-) -> NDArray[np.float64]:
+) -> NDArray[np.float64]:  # fmt: skip
     """Return the mean over the runs of the scores (K, n) of each row of X (p, n).
 
     `X` (p, n).  `forest`: trees round by round, within a round run by run, within a run one for
@@ -180,12 +177,9 @@ def added_up(
 
 
 def added_up_by_round(
-    forest: Forest,
-    stages: Sequence[NDArray[np.float64]],
-    X: Matrix,
-    starts: NDArray[np.float64],
+    forest: Forest, stages: Sequence[NDArray[np.float64]], X: Matrix, starts: NDArray[np.float64],
     n_jobs: int,
-) -> NDArray[np.float64]:
+) -> NDArray[np.float64]:  # fmt: skip
     """Return the scores (R, K, n) after each of the R rounds.
 
     `forest`, `X`, `starts`, `n_jobs`: as in `added_up`.  `stages`: if leaves are refitted in each
@@ -218,13 +212,9 @@ def added_up_by_run(
 
 
 def out_of_bag_by_round(
-    forest: Forest,
-    stages: Sequence[NDArray[np.float64]],
-    X: Matrix,
-    starts: NDArray[np.float64],
-    missed: NDArray[np.bool_],
-    n_jobs: int,
-) -> NDArray[np.float64]:
+    forest: Forest, stages: Sequence[NDArray[np.float64]], X: Matrix, starts: NDArray[np.float64],
+    missed: NDArray[np.bool_], n_jobs: int,
+) -> NDArray[np.float64]:  # fmt: skip
     """Return out-of-bag scores (R, K, n) after each round, as `added_up_by_round`; NaN: none."""
     M, K = starts.shape
     out = _held(forest.n_trees // starts.size, K, X.shape[1], "rounds")

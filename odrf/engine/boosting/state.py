@@ -136,12 +136,9 @@ class SharedColumns(NamedTuple):
 
 
 def shared_columns(
-    X: NDArray[np.float32],
-    factors: Factors,
-    feature_groups: FeatureGroups,
-    predictors: NDArray[np.int64],
-    plan: BoostingParams,
-) -> SharedColumns:
+    X: NDArray[np.float32], factors: Factors, feature_groups: FeatureGroups,
+    predictors: NDArray[np.int64], plan: BoostingParams,
+) -> SharedColumns:  # fmt: skip
     """Return what trees on these predictors (q,), in ascending order, share."""
     columns = None
     if len(predictors) < len(feature_groups.types):
@@ -166,12 +163,9 @@ class TreesOfRound(NamedTuple):
 
 
 def grown_in_batches(
-    shared: SharedColumns,
-    run: Run,
-    derivatives: Derivatives,
-    outputs: slice,
+    shared: SharedColumns, run: Run, derivatives: Derivatives, outputs: slice,
     states: NDArray[np.uint64],
-) -> TreesOfRound:
+) -> TreesOfRound:  # fmt: skip
     """Grow trees, as `grown_on` without values, in one thread from copies of `states` (T, 4)."""
     weights = run.rows.weights
     leaf = np.empty((len(states), len(weights)), dtype=np.int32)
@@ -184,14 +178,9 @@ def grown_in_batches(
 
 
 def grown_on(
-    shared: SharedColumns,
-    run: Run,
-    derivatives: Derivatives,
-    k: int,
-    plan: BoostingParams,
-    state: NDArray[np.uint64],
-    n_jobs: int,
-) -> TreesOfRound:
+    shared: SharedColumns, run: Run, derivatives: Derivatives, k: int, plan: BoostingParams,
+    state: NDArray[np.uint64], n_jobs: int,
+) -> TreesOfRound:  # fmt: skip
     """Grow a tree for the k-th output; a large one grows in `n_jobs` threads.
 
     The response is -g/h with weights h, g and h being the derivatives of the loss.  `state` (4,) is
@@ -271,13 +260,9 @@ class BoostingState:
     """Boosting runs, all at the same round; arguments as in `boost`."""
 
     def __init__(
-        self,
-        rows: Sample,
-        held: Sample | None,
-        feature_groups: FeatureGroups,
-        plan: BoostingParams,
-        seed: int,
-    ) -> None:
+        self, rows: Sample, held: Sample | None, feature_groups: FeatureGroups,
+        plan: BoostingParams, seed: int,
+    ) -> None:  # fmt: skip
         P = len(feature_groups.types)
         self.rows, self.held, self.feature_groups, self.plan, self.seed = (
             rows,
@@ -452,15 +437,9 @@ def _mean(scores: Sequence[Array]) -> Array:
 
 
 def boost(
-    rows: Sample,
-    held: Sample | None,
-    feature_groups: FeatureGroups,
-    plan: BoostingParams,
-    seed: int,
-    n_jobs: int,
-    advance: Callable[[], Any],
-    before: Boosted | None = None,
-) -> Boosted:
+    rows: Sample, held: Sample | None, feature_groups: FeatureGroups, plan: BoostingParams,
+    seed: int, n_jobs: int, advance: Callable[[], Any], before: Boosted | None = None,
+) -> Boosted:  # fmt: skip
     """Boost on the `rows`.
 
     With a patience, the rounds up to the smallest held-out or out-of-bag loss are kept, at least

@@ -154,12 +154,9 @@ class Proposals(NamedTuple):
 
 
 def proposals_for(
-    feature_groups: FeatureGroups,
-    K: int,
-    widest: int,
-    ordered: bool = False,
+    feature_groups: FeatureGroups, K: int, widest: int, ordered: bool = False,
     indicator_levels: int = TWO_LEVELS,
-) -> Proposals:
+) -> Proposals:  # fmt: skip
     """Allocate scratch for K classes and directions on up to `widest` columns."""
     P = len(feature_groups.types)
     return Proposals(

@@ -252,13 +252,9 @@ class PlacedSamplers(NamedTuple):
 
 
 def placed(
-    samplers: tuple[DirectionSampler, ...],
-    state: NDArray[np.uint64],
-    rows: Rows,
-    feature_groups: FeatureGroups,
-    proposals: Proposals,
-    work: Workspace,
-) -> PlacedSamplers:
+    samplers: tuple[DirectionSampler, ...], state: NDArray[np.uint64], rows: Rows,
+    feature_groups: FeatureGroups, proposals: Proposals, work: Workspace,
+) -> PlacedSamplers:  # fmt: skip
     """Store what the samplers of a tree are called with."""
     ranks, rows = rows.ranks, rows._replace(ranks=None)
     score, scored = (NOT_SCORED, ()) if ranks is None else placed_scores(state, rows, ranks)

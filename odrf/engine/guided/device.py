@@ -98,12 +98,9 @@ def rows_on(
 
 
 def sums_beyond(
-    rows: DeviceRows,
-    theta: NDArray[np.float32],
-    threshold: NDArray[np.float32],
-    chosen: NDArray[np.int32],
-    first: NDArray[np.int64],
-) -> NDArray[np.int64]:
+    rows: DeviceRows, theta: NDArray[np.float32], threshold: NDArray[np.float32],
+    chosen: NDArray[np.int32], first: NDArray[np.int64],
+) -> NDArray[np.int64]:  # fmt: skip
     """Return the sums of each value over the rows of each segment beyond each plane, (Q, T, S).
 
     `theta` (T, C).  `threshold` (T,): the planes.  A row is beyond one if its projection is above
@@ -202,15 +199,10 @@ class DeviceGrowth:
         self.first = np.empty(n + 1, dtype=np.int64)
 
     def __call__(
-        self,
-        regions: Regions,
-        growth: GuidedGrowth,
-        columns: TreeColumns,
-        settings: GuidedKernelParams,
-        state: NDArray[np.uint64],
-        candidates: CandidatePlanes,
+        self, regions: Regions, growth: GuidedGrowth, columns: TreeColumns,
+        settings: GuidedKernelParams, state: NDArray[np.uint64], candidates: CandidatePlanes,
         budget: int,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Grow the tree until it is complete or the budget is used up."""
         while growth.reached[ACTIVE] > 0 and budget > 0:
             propose(regions, growth, columns, settings, state, candidates)
@@ -265,14 +257,9 @@ def _evaluate(regions, growth, along, candidates):
 
 
 def grow_in_batches(
-    regions: Regions,
-    growth: GuidedGrowth,
-    columns: TreeColumns,
-    settings: GuidedKernelParams,
-    state: NDArray[np.uint64],
-    candidates: CandidatePlanes,
-    budget: int,
-) -> None:
+    regions: Regions, growth: GuidedGrowth, columns: TreeColumns, settings: GuidedKernelParams,
+    state: NDArray[np.uint64], candidates: CandidatePlanes, budget: int,
+) -> None:  # fmt: skip
     """Grow a tree as `odrf.engine.guided.kernel.grow`, evaluating planes together."""
     T, C = candidates.theta.shape
     while growth.reached[ACTIVE] > 0 and budget > 0:

@@ -38,16 +38,10 @@ BUDGET = 50_000_000
 
 
 def grow_guided(
-    X: Matrix,
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    feature_groups: FeatureGroups,
-    settings: GuidedKernelParams,
-    streams: NDArray[np.uint64],
-    n_jobs: int,
-    advance: Callable[[], object],
-    device: Device | None = None,
-) -> GuidedForest:
+    X: Matrix, y: NDArray[np.float64], weights: NDArray[np.float64], feature_groups: FeatureGroups,
+    settings: GuidedKernelParams, streams: NDArray[np.uint64], n_jobs: int,
+    advance: Callable[[], object], device: Device | None = None,
+) -> GuidedForest:  # fmt: skip
     """Grow a guided tree for each of the `streams` (B, 4) and join them in that order.
 
     Every tree uses all rows of positive weight, and a random subspace: a random subset of the
@@ -139,16 +133,10 @@ def _empty(feature_groups: FeatureGroups, columns: NDArray[np.int64]) -> NDArray
 
 
 def _grow_one(
-    X: NDArray[np.float32],
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    columns: NDArray[np.int64],
-    of_columns: TreeColumns,
-    shift: float,
-    settings: GuidedKernelParams,
-    state: NDArray[np.uint64],
-    device: Device | None,
-) -> GuidedForest:
+    X: NDArray[np.float32], y: NDArray[np.float64], weights: NDArray[np.float64],
+    columns: NDArray[np.int64], of_columns: TreeColumns, shift: float, settings: GuidedKernelParams,
+    state: NDArray[np.uint64], device: Device | None,
+) -> GuidedForest:  # fmt: skip
     """Grow a tree on the rows X (C, n) of its `columns`; responses have `shift` subtracted."""
     C, n = X.shape
     K = settings.n_classes

@@ -327,12 +327,9 @@ def as_searched(feature_groups: FeatureGroups, settings: KernelParams) -> Featur
 
 
 def scratch_for(
-    n: int,
-    tree_rows: int,
-    feature_groups: FeatureGroups,
-    settings: KernelParams,
+    n: int, tree_rows: int, feature_groups: FeatureGroups, settings: KernelParams,
     mixture: SamplerMixture,
-) -> Scratch:
+) -> Scratch:  # fmt: skip
     """Allocate scratch for a tree of n distinct rows, with directions from the `mixture`.
 
     `feature_groups` are those that `as_searched` returns.

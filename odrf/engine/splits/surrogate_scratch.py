@@ -196,12 +196,9 @@ class PlacedSurrogates(NamedTuple):
 
 
 def placed_surrogates(
-    state: NDArray[np.uint64],
-    rows: Rows,
-    settings: KernelParams,
-    shared: SharedScratch,
+    state: NDArray[np.uint64], rows: Rows, settings: KernelParams, shared: SharedScratch,
     work: SurrogateScratch,
-) -> PlacedSurrogates:
+) -> PlacedSurrogates:  # fmt: skip
     """Store what the kernels of a tree's surrogates are called with."""
     arguments = state, rows, settings, shared, work
     if config.DISABLE_JIT:

@@ -292,15 +292,10 @@ class _Records:
 
 
 def pack_with_surrogates(
-    root: NDArray[np.integer],
-    left: NDArray[np.integer],
-    threshold: NDArray[np.float32],
-    start: NDArray[np.integer],
-    index: NDArray[np.integer],
-    coef: NDArray[np.float32],
-    surrogates: SurrogateSplits,
-    layout: Layout | None = None,
-) -> Packed:
+    root: NDArray[np.integer], left: NDArray[np.integer], threshold: NDArray[np.float32],
+    start: NDArray[np.integer], index: NDArray[np.integer], coef: NDArray[np.float32],
+    surrogates: SurrogateSplits, layout: Layout | None = None,
+) -> Packed:  # fmt: skip
     """Pack the arrays of a `Forest` with surrogates, as `odrf.engine.trees.packing.pack`."""
     records, splits = _Records(surrogates), np.flatnonzero(left >= 0)
     first_record = -1 - np.arange(len(left))
@@ -327,14 +322,10 @@ def pack_with_surrogates(
 
 
 def _written(
-    root: NDArray[np.integer],
-    first_record: NDArray[np.int64],
-    children: NDArray[np.int64],
-    threshold: list[Any],
-    sizes: NDArray[np.int64],
-    columns: NDArray[np.int32],
+    root: NDArray[np.integer], first_record: NDArray[np.int64], children: NDArray[np.int64],
+    threshold: list[Any], sizes: NDArray[np.int64], columns: NDArray[np.int32],
     theta: NDArray[np.float32],
-) -> Packed:
+) -> Packed:  # fmt: skip
     """Return records with these children, thresholds and terms; leaf i is child -1 - i."""
     ends = np.cumsum(HEAD + 2 * sizes)
     place = ends - HEAD - 2 * sizes

@@ -70,12 +70,9 @@ def leaf_curves(forest: Forest, X: Matrix, ranks: EventRanks, draws: Draws) -> L
 
 
 def _of_tree(
-    tree: Forest,
-    leaf: NDArray[np.int64],
-    counts: NDArray[np.float64],
-    ranks: EventRanks,
+    tree: Forest, leaf: NDArray[np.int64], counts: NDArray[np.float64], ranks: EventRanks,
     orders: tuple[NDArray[np.int64], NDArray[np.int64]],
-) -> LeafCurves:
+) -> LeafCurves:  # fmt: skip
     leaf = np.where(counts > 0, leaf, -1)
     curves = curves_of_groups(leaf, tree.n_nodes, counts, ranks, orders)
     present = np.zeros(tree.n_nodes, dtype=np.bool_)
@@ -96,13 +93,9 @@ def _reached(tree: Forest) -> NDArray[np.bool_]:
 
 
 def _inherited(
-    tree: Forest,
-    leaf: NDArray[np.int64],
-    counts: NDArray[np.float64],
-    ranks: EventRanks,
-    orders: tuple[NDArray[np.int64], NDArray[np.int64]],
-    empty: NDArray[np.int64],
-) -> LeafCurves:
+    tree: Forest, leaf: NDArray[np.int64], counts: NDArray[np.float64], ranks: EventRanks,
+    orders: tuple[NDArray[np.int64], NDArray[np.int64]], empty: NDArray[np.int64],
+) -> LeafCurves:  # fmt: skip
     """Return the curves, with those of ancestors where leaves are `empty`."""
     parents, has_rows = tree.parents(), np.zeros(tree.n_nodes, dtype=np.bool_)
     has_rows[leaf[leaf >= 0]] = True
@@ -145,12 +138,9 @@ def _joined(parts: list[LeafCurves]) -> LeafCurves:
 
 
 def curves_of_groups(
-    group: NDArray[np.int64],
-    n_groups: int,
-    counts: NDArray[np.float64],
-    ranks: EventRanks,
+    group: NDArray[np.int64], n_groups: int, counts: NDArray[np.float64], ranks: EventRanks,
     orders: tuple[NDArray[np.int64], NDArray[np.int64]],
-) -> LeafCurves:
+) -> LeafCurves:  # fmt: skip
     """Return the curve of each of some groups of rows.
 
     group (n,) is the group of each row, -1 if it is in none; counts (n,) how often it counts.
@@ -299,15 +289,10 @@ def _inheriting(
 
 
 def mean_curves(
-    forest: Forest,
-    curves: LeafCurves,
-    X: Matrix,
-    grid: NDArray[np.int64],
-    survival: bool,
-    n_jobs: int,
-    wanted: NDArray[np.bool_] = EVERY_ROW,
+    forest: Forest, curves: LeafCurves, X: Matrix, grid: NDArray[np.int64], survival: bool,
+    n_jobs: int, wanted: NDArray[np.bool_] = EVERY_ROW,
     advance: Callable[[int], object] = lambda n: None,
-) -> NDArray[np.float64]:
+) -> NDArray[np.float64]:  # fmt: skip
     """Return the mean (n, G) over the trees of survival, or of cumulative hazard.
 
     Survival is by Kaplan and Meier; the cumulative hazard, if not `survival`, by Nelson and Aalen.
@@ -364,15 +349,10 @@ def _add_hazards(leaves, wanted, lo, start, rank, hazard, grid, survival, out):
 
 
 def mean_incidences(
-    forest: Forest,
-    curves: LeafCurves,
-    X: Matrix,
-    grid: NDArray[np.int64],
-    causes: NDArray[np.int64],
-    n_jobs: int,
-    wanted: NDArray[np.bool_] = EVERY_ROW,
+    forest: Forest, curves: LeafCurves, X: Matrix, grid: NDArray[np.int64],
+    causes: NDArray[np.int64], n_jobs: int, wanted: NDArray[np.bool_] = EVERY_ROW,
     advance: Callable[[int], object] = lambda n: None,
-) -> NDArray[np.float64]:
+) -> NDArray[np.float64]:  # fmt: skip
     """Return the mean (n, K, G) over the trees of the incidences of some causes.
 
     The incidence of a cause in a leaf is the Aalen–Johansen estimate from its rows: the sum over
@@ -431,13 +411,9 @@ def _add_incidences(
 
 
 def survival_of_trees(
-    forest: Forest,
-    curves: LeafCurves,
-    X: Matrix,
-    grid: NDArray[np.int64],
-    block: slice,
+    forest: Forest, curves: LeafCurves, X: Matrix, grid: NDArray[np.int64], block: slice,
     wanted: NDArray[np.bool_] = EVERY_ROW,
-) -> NDArray[np.float64]:
+) -> NDArray[np.float64]:  # fmt: skip
     """Return the survival (B, m, G) that each tree predicts for a block of m rows.
 
     grid (G,) has ranks of event times, ascending; 0 is the time before the first event.  `wanted`
@@ -452,14 +428,9 @@ def survival_of_trees(
 
 
 def incidence_of_trees(
-    forest: Forest,
-    curves: LeafCurves,
-    X: Matrix,
-    grid: NDArray[np.int64],
-    cause: int,
-    block: slice,
-    wanted: NDArray[np.bool_] = EVERY_ROW,
-) -> NDArray[np.float64]:
+    forest: Forest, curves: LeafCurves, X: Matrix, grid: NDArray[np.int64], cause: int,
+    block: slice, wanted: NDArray[np.bool_] = EVERY_ROW,
+) -> NDArray[np.float64]:  # fmt: skip
     """Return each tree's Aalen–Johansen incidence (B, m, G), as `survival_of_trees`."""
     leaves = leaves_of(forest.packed_for(X), X, block, wanted)
     out = np.zeros((*leaves.shape, len(grid)))

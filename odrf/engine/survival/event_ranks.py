@@ -41,12 +41,9 @@ class EventRanks(NamedTuple):
 
 
 def event_ranks(
-    time: NDArray[np.float64],
-    event: NDArray[np.int64] | NDArray[np.bool_],
-    start: NDArray[np.float64] | None,
-    event_times: NDArray[np.float64],
-    n_causes: int = 1,
-) -> EventRanks:
+    time: NDArray[np.float64], event: NDArray[np.int64] | NDArray[np.bool_],
+    start: NDArray[np.float64] | None, event_times: NDArray[np.float64], n_causes: int = 1,
+) -> EventRanks:  # fmt: skip
     """Return the ranks of rows among `event_times` (R,), which ascend.
 
     `event_times` (R,).  `time`, `event` (n,): end of the observation, and the cause of the event
@@ -62,13 +59,10 @@ def event_ranks(
 
 
 def subdistribution_ranks(
-    time: NDArray[np.float64],
-    event: NDArray[np.int64],
-    cause: int,
-    event_times: NDArray[np.float64],
-    uncensored_to_end: NDArray[np.float64],
+    time: NDArray[np.float64], event: NDArray[np.int64], cause: int,
+    event_times: NDArray[np.float64], uncensored_to_end: NDArray[np.float64],
     uncensored: NDArray[np.float64],
-) -> EventRanks:
+) -> EventRanks:  # fmt: skip
     """Return the ranks of rows for the subdistribution of one cause (Fine and Gray 1999).
 
     `time`, `event` (n,): as for `event_ranks`; all rows are observed from the beginning.  `cause`:
