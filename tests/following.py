@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from odrf.engine.growth.tree_builder import grow_one
 from odrf.engine.kernel_params import NO_PENALTY
 from odrf.engine.trees.forest import Forest
-from problems import Problem
+from problems import Problem, grow_one
 from reference.absent_levels import factor_alone, settled
 from reference.forests import direction, goes_left
 from reference.growing import PERFECT, ROUNDING, Node, Split, best_split, grow, score

@@ -22,9 +22,16 @@ from odrf.engine.directions.candidates import (
 )
 from odrf.engine.factors import EncodedColumns, Layout
 from odrf.engine.growth.forest_builder import grow_forest
+from odrf.engine.growth.tree_builder import (
+    Resample,
+    ScratchPool,
+    Targets,
+    TreeBuilder,
+    read_by_growth,
+)
 from odrf.engine.kernel_params import AIC, BIC, NO_PENALTY, ON_RESPONSE, KernelParams
 from odrf.engine.numeric import streams
-from odrf.engine.resamples import ALL_ROWS, Sampling
+from odrf.engine.resamples import ALL_ROWS, RowCodes, Sampling
 from odrf.engine.splits.impurity import ENTROPY, GINI, SQUARED_ERROR
 from odrf.engine.splits.splitter import SORTED_TOGETHER
 from odrf.engine.trees.forest import Forest
@@ -134,6 +141,28 @@ class Problem:
 
     def grow(self, n_trees: int = 1, n_jobs: int = 1) -> Forest:
         return grow_forest(*self.growth, self.streams(n_trees), n_jobs, lambda: None)
+
+
+def grow_one(
+    X: NDArray[np.float32],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    feature_groups: FeatureGroups,
+    sampling: Sampling,
+    settings: KernelParams,
+    mixture: Mixture,
+    state: NDArray[np.uint64],
+    copied: bool,
+    codes: RowCodes | None = None,
+    splitting: NDArray[np.float64] | None = None,
+    pool: ScratchPool | None = None,
+    leaf: NDArray[np.int32] | None = None,
+) -> Forest:
+    """A tree in arrays of its own, or of the pool; `state` is advanced."""
+    pool = pool or ScratchPool(feature_groups, settings, mixture)
+    builder = TreeBuilder(*read_by_growth(X, feature_groups, mixture), copied, pool)
+    targets, resample = Targets(y, weights, splitting), Resample(sampling, codes)
+    return builder.tree(targets, resample, state, leaf=leaf)
 
 
 def exact_rows(n: int) -> int:

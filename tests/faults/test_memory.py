@@ -128,14 +128,14 @@ def test_trees_do_not_copy_a_table_that_memory_cannot_hold_twice(rows, monkeypat
     """They are the same trees, grown more slowly."""
     options = {"projection": "axis", "blend": False, "n_trees": 4, "seed": 1}
     usual, copies = odrf.odrf("y ~ .", rows, **options).predict(rows), []
-    grow = forest_builder.grow_one
+    grow = forest_builder.TreeBuilder.tree
 
-    def recorded(*arguments, **options):
-        copies.append(arguments[8])
-        return grow(*arguments, **options)
+    def recorded(builder, *arguments):
+        copies.append(builder.copied)
+        return grow(builder, *arguments)
 
     monkeypatch.setattr(forest_builder, "pays_to_copy", lambda p, columns_read: True)
-    monkeypatch.setattr(forest_builder, "grow_one", recorded)
+    monkeypatch.setattr(forest_builder.TreeBuilder, "tree", recorded)
     assert odrf.odrf("y ~ .", rows, **options).predict(rows).equals(usual)
     monkeypatch.setattr(forest_builder, "is_available", lambda needed: False)
     assert odrf.odrf("y ~ .", rows, **options).predict(rows).equals(usual)

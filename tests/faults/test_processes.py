@@ -82,7 +82,7 @@ SMALL = {"projection": "axis", "blend": False, "seed": 1}
 @pytest.mark.parametrize("error", [MemoryError("no room"), FloatingPointError(), SystemError("x")])
 def test_an_error_in_growth_reaches_the_caller(rows, monkeypatch, n_jobs, error):
     expected = odrf.odrf("y ~ .", rows, n_trees=8, n_jobs=n_jobs, **SMALL).predict(rows)
-    grow, calls = forest_builder.grow_one, []
+    grow, calls = forest_builder.TreeBuilder.tree, []
 
     def failing(*arguments, **options):
         calls.append(1)
@@ -91,7 +91,7 @@ def test_an_error_in_growth_reaches_the_caller(rows, monkeypatch, n_jobs, error)
         return grow(*arguments, **options)
 
     with monkeypatch.context() as changed:
-        changed.setattr(forest_builder, "grow_one", failing)
+        changed.setattr(forest_builder.TreeBuilder, "tree", failing)
         with pytest.raises(type(error)) as raised:
             odrf.odrf("y ~ .", rows, n_trees=8, n_jobs=n_jobs, **SMALL)
     assert raised.value is error

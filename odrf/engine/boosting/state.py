@@ -27,11 +27,16 @@ from odrf.engine.boosting.runs import (
 from odrf.engine.compiling import compiled_at_ease, kernel
 from odrf.engine.directions.candidates import FeatureGroups, columns_of
 from odrf.engine.directions.samplers import SamplerMixture
-from odrf.engine.factors import Factors, Layout, layout_of, n_kept, narrowed, stored
-from odrf.engine.growth.forest_builder import pays_to_copy
-from odrf.engine.growth.tree_batches import TreeBatch, TreeTargets, grows_in_batches
-from odrf.engine.growth.tree_builder import grow_one, growth_kernel, read_by_growth
-from odrf.engine.growth.tree_kernel import ScratchPool
+from odrf.engine.factors import Factors, Layout, layout_of, narrowed, stored
+from odrf.engine.growth.forest_builder import TOGETHER, builder_of, strategy
+from odrf.engine.growth.tree_batches import TreeBatch, TreeTargets
+from odrf.engine.growth.tree_builder import (
+    Resample,
+    Targets,
+    TreeBuilder,
+    read_by_growth,
+)
+from odrf.engine.growth.tree_kernel import grow_tree
 from odrf.engine.kernel_params import KernelParams
 from odrf.engine.memory import is_available
 from odrf.engine.numeric import streams
@@ -40,6 +45,10 @@ from odrf.engine.running import in_order
 from odrf.engine.trees.concatenate import require_memory_for_all
 from odrf.engine.trees.forest import Forest, concatenated
 from odrf.engine.trees.packing import coefficient_of, with_level_tables
+
+# ------------------------------------------------------------------------------------------------
+# The options of boosting, and its result.
+# ------------------------------------------------------------------------------------------------
 
 
 class BoostingParams(NamedTuple):
@@ -103,24 +112,20 @@ class Boosted(NamedTuple):
     held_out: Array
 
 
+# ------------------------------------------------------------------------------------------------
 # What trees on the same predictors share: their columns, and a pool of scratch.
+# ------------------------------------------------------------------------------------------------
 
 
 class SharedColumns(NamedTuple):
     """What trees on q of the predictors share.
 
-    `X` (r, n).  `factors`: as `odrf.engine.growth.tree_builder.read_by_growth` returns them, of
-    these predictors.  `feature_groups`: those of these predictors.  `columns` (p,): the columns of
-    these predictors; None if they are all predictors.  `copied`: whether a tree copies X.
-    `growers`: those that no thread uses.
+    `builder`: grows trees on these predictors.  `columns` (p,): their columns; None if they are all
+    predictors.  `growers`: those that no thread uses.
     """
 
-    X: NDArray[np.float32]
-    factors: Factors
-    feature_groups: FeatureGroups
+    builder: TreeBuilder
     columns: NDArray[np.int64] | None
-    copied: bool
-    pool: ScratchPool
     growers: list[TreeBatch]
 
     def take_grower(self) -> TreeBatch:
@@ -128,7 +133,7 @@ class SharedColumns(NamedTuple):
         try:
             return self.growers.pop()
         except IndexError:
-            return TreeBatch(self.X, self.factors, self.copied, self.pool)
+            return TreeBatch(self.builder)
 
     def give_back(self, grower: TreeBatch) -> None:
         """Take back what no thread uses any more; one that has failed is not given back."""
@@ -136,26 +141,36 @@ class SharedColumns(NamedTuple):
 
 
 def shared_columns(
-    X: NDArray[np.float32], factors: Factors, feature_groups: FeatureGroups,
-    predictors: NDArray[np.int64], plan: BoostingParams,
-) -> SharedColumns:  # fmt: skip
-    """Return what trees on these predictors (q,), in ascending order, share."""
+    X: NDArray[np.float32],
+    factors: Factors,
+    feature_groups: FeatureGroups,
+    predictors: NDArray[np.int64],
+    plan: BoostingParams,
+) -> SharedColumns:
+    """Return what trees on these predictors (q,), in ascending order, share.
+
+    X and `factors` are as `odrf.engine.growth.tree_builder.read_by_growth` returns them.
+    """
     columns = None
     if len(predictors) < len(feature_groups.types):
         columns = columns_of(feature_groups, predictors)
         X, factors = narrowed(X, factors, columns)
         feature_groups = narrowed_feature_groups(feature_groups, predictors)
-    columns_read = plan.mixture.columns_read(feature_groups, plan.settings, X.shape[1])
-    copied = pays_to_copy(n_kept(X, factors), columns_read)
-    pool = ScratchPool(feature_groups, plan.settings, plan.mixture)
-    return SharedColumns(X, factors, feature_groups, columns, copied, pool, [])
+    builder = builder_of(X, factors, feature_groups, plan.settings, plan.mixture)
+    return SharedColumns(builder, columns, [])
 
 
+# ------------------------------------------------------------------------------------------------
 # Grow trees of a boosting run on the derivatives of its loss.
+# ------------------------------------------------------------------------------------------------
 
 
 class TreesOfRound(NamedTuple):
-    """T `trees` of outputs that follow each other, their rows; if all, each row's `leaf` (T, n)."""
+    """Trees for outputs that follow each other, and the rows that they were grown on.
+
+    `trees`: T of them.  `leaf` (T, n): the number, within its tree, of each row's leaf, if all rows
+    were drawn.
+    """
 
     trees: Forest
     drawn: slice | NDArray[np.int64]
@@ -163,10 +178,17 @@ class TreesOfRound(NamedTuple):
 
 
 def grown_in_batches(
-    shared: SharedColumns, run: Run, derivatives: Derivatives, outputs: slice,
+    shared: SharedColumns,
+    run: Run,
+    derivatives: Derivatives,
+    outputs: slice,
     states: NDArray[np.uint64],
-) -> TreesOfRound:  # fmt: skip
-    """Grow trees, as `grown_on` without values, in one thread from copies of `states` (T, 4)."""
+) -> TreesOfRound:
+    """Grow trees for these outputs in one thread; for a run whose trees `shared` grows together.
+
+    `states` (T, 4) are their random streams, which are not modified.  The trees are those of
+    `grown_on`, without the values of their nodes.
+    """
     weights = run.rows.weights
     leaf = np.empty((len(states), len(weights)), dtype=np.int32)
     targets = TreeTargets(derivatives.first[outputs], derivatives.second[outputs], weights, states)
@@ -178,9 +200,14 @@ def grown_in_batches(
 
 
 def grown_on(
-    shared: SharedColumns, run: Run, derivatives: Derivatives, k: int, plan: BoostingParams,
-    state: NDArray[np.uint64], n_jobs: int,
-) -> TreesOfRound:  # fmt: skip
+    shared: SharedColumns,
+    run: Run,
+    derivatives: Derivatives,
+    k: int,
+    plan: BoostingParams,
+    state: NDArray[np.uint64],
+    n_jobs: int,
+) -> TreesOfRound:
     """Grow a tree for the k-th output; a large one grows in `n_jobs` threads.
 
     The response is -g/h with weights h, g and h being the derivatives of the loss.  `state` (4,) is
@@ -191,11 +218,8 @@ def grown_on(
     codes = None if run.rows.codes is None else run.rows.codes.timeless
     drawn = _drawn(state.copy(), weights, plan.sampling, codes)
     leaf = np.empty(len(weights), dtype=np.int32) if isinstance(drawn, slice) else None
-    tree = grow_one(
-        shared.X, -derivatives.first[k] / derivatives.second[k], weights, shared.feature_groups,
-        plan.sampling, plan.settings, plan.mixture, state, shared.copied, shared.factors, codes,
-        pool=shared.pool, leaf=leaf, n_jobs=n_jobs,
-    )  # fmt: skip
+    targets = Targets(-derivatives.first[k] / derivatives.second[k], weights)
+    tree = shared.builder.tree(targets, Resample(plan.sampling, codes), state, n_jobs, leaf)
     tree = tree if shared.columns is None else widened(tree, shared.columns)
     return TreesOfRound(tree, drawn, None if leaf is None else leaf[None, :])
 
@@ -212,12 +236,17 @@ def _drawn(
     return slice(None) if weights.all() else np.flatnonzero(weights)
 
 
+# ------------------------------------------------------------------------------------------------
 # Send rows down one tree without packing it first, which would not pay for a single use.
+# ------------------------------------------------------------------------------------------------
 
 
 @kernel
 def _descend(X, left, threshold, start, index, coef, tables, level_words, level_floats, leaf):
-    """Write the leaf of each row of X (n, r) to leaf (n,); the last three may be None."""
+    """Write the leaf of each row of X (n, r) to leaf (n,).
+
+    Without tables of levels, see `odrf.engine.trees.packing`, the last three are None.
+    """
     for i in range(np.uint64(len(X))):
         node = np.uint64(0)
         while left[node] >= 0:
@@ -235,7 +264,11 @@ def _descend(X, left, threshold, start, index, coef, tables, level_words, level_
 def leaves_reached(
     tree: Forest, X: NDArray[np.float32], layout: Layout | None = None
 ) -> NDArray[np.int32]:
-    """Return the leaf (n,) of each row of X (n, r) as `leaf_nodes` finds it, by the `layout`."""
+    """Return the leaf (n,) in which each row of X (n, r) ends; `tree` is a forest of one.
+
+    The `layout` tells where the columns are; by default they are the r numbers of a row.  Exactly
+    the leaves that `odrf.engine.trees.routing.leaf_nodes` finds.
+    """
     leaf = np.empty(len(X), dtype=np.int32)
     if not len(X):
         return leaf
@@ -251,7 +284,9 @@ def leaves_reached(
     return leaf
 
 
+# ------------------------------------------------------------------------------------------------
 # The state of boosting: all runs side by side, advanced round by round.
+# ------------------------------------------------------------------------------------------------
 
 Array = NDArray[np.float64]
 
@@ -260,9 +295,13 @@ class BoostingState:
     """Boosting runs, all at the same round; arguments as in `boost`."""
 
     def __init__(
-        self, rows: Sample, held: Sample | None, feature_groups: FeatureGroups,
-        plan: BoostingParams, seed: int,
-    ) -> None:  # fmt: skip
+        self,
+        rows: Sample,
+        held: Sample | None,
+        feature_groups: FeatureGroups,
+        plan: BoostingParams,
+        seed: int,
+    ) -> None:
         P = len(feature_groups.types)
         self.rows, self.held, self.feature_groups, self.plan, self.seed = (
             rows,
@@ -339,7 +378,10 @@ class BoostingState:
             require_memory_for_all(size, self.n_rounds * M * K, plan.n_rounds * M * K)
 
     def _tasks(self, n_jobs: int) -> list[tuple[int, slice]]:
-        """Return runs and outputs in order; what grows together is divided between threads."""
+        """Return the runs and outputs that are grown one after the other, in their order.
+
+        Outputs that grow together are divided between the threads.
+        """
         M, K = self.plan.n_runs, self.plan.n_outputs
         share = -(-M * K // n_jobs)
         return [
@@ -367,7 +409,10 @@ class BoostingState:
         return self._mean_loss(self.rows, _mean([run.scores for run in self.runs]))
 
     def held_out_losses(self) -> list[float]:
-        """Return a list of the mean loss held out or, of several runs, out of bag; or empty."""
+        """Return the mean loss of the rows held out or, with several runs, the out-of-bag loss.
+
+        A list of one number; empty if rows are not held out and there is one run.
+        """
         if self.held is not None:
             return [self._mean_loss(self.held, _mean([run.held for run in self.runs]))]
         return [self._mean_loss(*self._out_of_bag())] if len(self.runs) > 1 else []
@@ -404,15 +449,19 @@ class BoostingState:
     def _grows_together(self, m: int) -> bool:
         """Whether the trees of run m are grown in one call, those of all its outputs."""
         shared, run = self.columns[m], self.runs[m]
-        return shared is not None and grows_in_batches(
-            len(run.rows.y), run.rows.weights, self.plan.sampling, shared.pool
+        resample = Resample(self.plan.sampling)
+        return (
+            shared is not None and strategy(shared.builder, run.rows.weights, resample) == TOGETHER
         )
 
     def _columns(self, predictors: NDArray[np.int64]) -> SharedColumns:
         return shared_columns(*self.read_by_growth, self.feature_groups, predictors, self.plan)
 
     def _columns_of_all_trees(self, predictors: NDArray[np.int64]) -> SharedColumns | None:
-        """Return what trees of a run share; None if they differ or memory is short."""
+        """Return what all trees of a run on these predictors share.
+
+        None if each tree draws some of them, or memory does not suffice for columns of each run.
+        """
         copies = len(predictors) < len(self.feature_groups.types)
         room = float(copies * self.plan.n_runs * 4 * self.size)
         if self.plan.tree_predictors < len(predictors) or not is_available(room):
@@ -433,13 +482,21 @@ def _mean(scores: Sequence[Array]) -> Array:
     return reduce(np.add, scores) / len(scores)
 
 
+# ------------------------------------------------------------------------------------------------
 # Boosting: in each round a tree for each output, grown on the derivatives of the loss.
+# ------------------------------------------------------------------------------------------------
 
 
 def boost(
-    rows: Sample, held: Sample | None, feature_groups: FeatureGroups, plan: BoostingParams,
-    seed: int, n_jobs: int, advance: Callable[[], Any], before: Boosted | None = None,
-) -> Boosted:  # fmt: skip
+    rows: Sample,
+    held: Sample | None,
+    feature_groups: FeatureGroups,
+    plan: BoostingParams,
+    seed: int,
+    n_jobs: int,
+    advance: Callable[[], Any],
+    before: Boosted | None = None,
+) -> Boosted:
     """Boost on the `rows`.
 
     With a patience, the rounds up to the smallest held-out or out-of-bag loss are kept, at least
@@ -462,7 +519,7 @@ def boost(
     else:
         course.resume(before)
         training, held_out = before.training.tolist(), before.held_out.tolist()
-    with compiled_at_ease(growth_kernel(plan.settings)):
+    with compiled_at_ease(grow_tree):
         while course.n_rounds < plan.n_rounds and not _patience_is_over(held_out, plan.patience):
             course.advance(n_jobs)
             advance()

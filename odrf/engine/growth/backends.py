@@ -67,14 +67,14 @@ def trees_in_order(
     place = _elsewhere.get()
     if place is None:
         groups = groups_for_threads(tasks, n_jobs, size)
-        for trees in in_order(lambda group: grown_together(growers, group), groups, n_jobs, size):
+        for trees in in_order(partial(grow_group, growers), groups, n_jobs, size):
             yield from trees
         return
     for trees in place(growers, tasks):
         yield from trees
 
 
-def grown_together(growers: Sequence[Grower], tasks: Sequence[TreeTask]) -> list[Forest]:
+def grow_group(growers: Sequence[Grower], tasks: Sequence[TreeTask]) -> list[Forest]:
     """Return the trees of some tasks: what a thread or another process does at once."""
     return [growers[g](stream) for g, stream in tasks]
 
@@ -132,7 +132,7 @@ class JoblibTrees(NamedTuple):
             mmap_mode="c",  # copied on write: kernels are not compiled for arrays to be read only
         )
         groups = groups_of_tasks(tasks, self.joblib.effective_n_jobs(n_jobs))
-        grow = self.joblib.delayed(grown_together)
+        grow = self.joblib.delayed(grow_group)
         yield from parallel(grow(growers, group) for group in groups)
 
 
@@ -272,12 +272,8 @@ class DaskTrees(NamedTuple):
         groups = groups_of_tasks(tasks, sum(self.client.nthreads().values()))
 
         def submit(numbers: Sequence[int]) -> Sequence[Any]:
-            given, name = scattered(self.client, growers), prefixed("grow trees")
-            graph = {(name, i): (partial(_grown, groups[i]), given) for i in numbers}
+            sent, name = scattered(self.client, growers), prefixed("grow trees")
+            graph = {(name, i): (partial(grow_group, tasks=groups[i]), sent) for i in numbers}
             return computed_by_workers(self.client, graph, [(name, i) for i in numbers])
 
         yield from TasksOnWorkers[list[Forest]](self.client, submit, len(groups)).results()
-
-
-def _grown(tasks: Sequence[TreeTask], growers: Sequence[Grower]) -> list[Forest]:
-    return grown_together(growers, tasks)

@@ -1,4 +1,10 @@
-"""Grow one tree from its random stream, and write it into the arrays of a forest."""
+"""Grow trees from targets, a draw of rows and a start: the builder over the two kernels.
+
+A tree grows in arrays by steps (`Growth`); a large one in branches; `TreeBuilder` draws its rows
+and describes it.  Trees of small tables and T trees of one call have arrays in common, see
+`odrf.engine.growth.tree_batches`; which way trees grow is chosen by
+`odrf.engine.growth.forest_builder.strategy`.
+"""
 
 from __future__ import annotations
 
@@ -8,35 +14,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.compiling import ZERO, inlined, kernel, of_these_types
-from odrf.engine.directions.candidates import FeatureGroups
+from odrf.engine.compiling import of_these_types
+from odrf.engine.directions.candidates import FeatureGroups, Proposals
 from odrf.engine.directions.samplers import DirectionSampler, SamplerMixture, placed
-from odrf.engine.directions.subsets import (
-    rotated_back,
-    rotated_feature_groups,
-    rotated_rows,
-)
+from odrf.engine.directions.subsets import rotated_back, rotated_feature_groups, rotated_rows
 from odrf.engine.factors import NO_FACTORS, Factors, Matrix, factors_of, indicated, stored
 from odrf.engine.growth.branches import GrowingBranch, GrownBranch, grow_branches, grows_in_branches
+from odrf.engine.growth.node_values import describe_again, fill, recompute_gains, write_leaves
 from odrf.engine.growth.tree_kernel import (
-    FIRST_ROOM,
     NEXT,
     NODES,
     TERMS,
-    GrowthScratch,
-    ScratchPool,
     TreeBuffers,
+    buffers_for,
     enlarged,
     grow_tree,
 )
 from odrf.engine.kernel_params import KernelParams
 from odrf.engine.memory import MOST_PLACES, require_memory
 from odrf.engine.resamples import RowCodes, Sampling, draw_halves
-from odrf.engine.rows import Rows, divide, gather_rows, project, rows_at
+from odrf.engine.rows import Rows, gather_rows, rows_at
 from odrf.engine.running import end_if_stopped
-from odrf.engine.splits.impurity import CRITERIA, describe
-from odrf.engine.splits.splitter import Scratch
-from odrf.engine.splits.surrogate_choice import send_by_surrogates
+from odrf.engine.splits.impurity import CRITERIA, whole_logs
+from odrf.engine.splits.splitter import Scratch, as_searched, scratch_for
 from odrf.engine.splits.surrogate_scratch import (
     NEVER_CALLED,
     SharedScratch,
@@ -48,9 +48,107 @@ from odrf.engine.splits.surrogates import SurrogateSplits, marks_of, no_surrogat
 from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.trees.forest import Forest
 
-# ------------------------------------------------------------------------------------------------
-# Room for a tree that grows: its buffers are doubled, if memory suffices.
-# ------------------------------------------------------------------------------------------------
+# Scratch of growing trees, used again by one tree after the other: for small tables it takes longer
+# to make than a tree to grow.
+
+# Nodes and terms that a tree has room for at first; the room is doubled as the tree grows.
+FIRST_ROOM = 1024
+
+
+class GrowthScratch(NamedTuple):
+    """Scratch arrays, samplers and buffers with which a tree is grown.
+
+    `buffers`: they may be replaced by longer ones.  `n`: the most rows of a tree, counting
+    repetitions.  `permutations`: those of the proposals as they are before a tree is grown.
+    """
+
+    scratch: Scratch
+    samplers: tuple[DirectionSampler, ...]
+    buffers: TreeBuffers
+    n: int
+    permutations: tuple[NDArray[np.int64], ...]
+
+
+class ScratchPool:
+    """Makes scratch for trees on the same predictors, and keeps what no tree uses.
+
+    Several threads may take scratch at the same time: each has its own.  What a tree that failed
+    has taken is not returned, and never used again.
+    """
+
+    def __init__(
+        self, feature_groups: FeatureGroups, settings: KernelParams, mixture: SamplerMixture
+    ) -> None:
+        self.feature_groups = as_searched(feature_groups, settings)
+        self.settings, self.mixture = settings, mixture
+        self._idle: list[GrowthScratch] = []
+
+    def take(self, size: int, n: int) -> GrowthScratch:
+        """Return scratch for a tree of `size` distinct rows, and n counting repetitions.
+
+        The tree is the same whether the scratch is new or not.
+        """
+        try:
+            used = self._idle.pop()
+        except IndexError:
+            used = None
+        if used is None or used.n != n:
+            # the next tree may have more distinct rows, but not more than n
+            used = self.new(n, n, min(2 * n + 1, FIRST_ROOM))
+        else:
+            renew(used)
+            # the sampler that all mixtures share draws anew at each node; others may go on
+            if len(used.samplers) > 1:
+                used = used._replace(samplers=self._samplers(n))
+        if not CRITERIA[self.settings.criterion].uses_logs:
+            return used
+        # kernels compute logarithms of larger numbers not to the last bit in the same way
+        logs = whole_logs(self.settings.criterion, size)
+        return used._replace(scratch=used.scratch._replace(logs=logs))
+
+    def give_back(self, used: GrowthScratch) -> None:
+        """Take back the scratch of a tree that is complete; nothing refers to its arrays now."""
+        self._idle.append(used)
+
+    def new(self, m: int, n: int, room: int) -> GrowthScratch:
+        """Return new scratch for m distinct rows of a tree that has n counting repetitions.
+
+        `room`: nodes that the buffers have room for.
+        """
+        scratch = scratch_for(m, n, self.feature_groups, self.settings, self.mixture)
+        buffers = buffers_for(room, scratch.columns.shape[1] + FIRST_ROOM, self.settings.n_classes)
+        permutations = tuple(each.copy() for each in _permutations(scratch.proposals))
+        return GrowthScratch(scratch, self._samplers(n), buffers, n, permutations)
+
+    def _samplers(self, n: int) -> tuple[DirectionSampler, ...]:
+        return self.mixture.samplers(self.feature_groups, self.settings, n)
+
+
+def renew(used: GrowthScratch) -> None:
+    """Undo what a tree has done to the scratch, but for samplers that go on with a draw."""
+    for now, before in zip(_permutations(used.scratch.proposals), used.permutations, strict=True):
+        now[:] = before
+
+
+def _permutations(proposals: Proposals) -> tuple[NDArray[np.int64], ...]:
+    """Return the arrays that samplers shuffle, and go on shuffling from node to node."""
+    return proposals.order, proposals.mixed, proposals.units
+
+
+# A tree that grows in arrays, step by step.
+
+# Growth looks about every tenth of a second whether it is to stop: after so many numbers, a row
+# counting as its terms and `PER_ROW` more.
+BUDGET, PER_ROW = 10_000_000, 5
+# Small enough that one step grows one node.
+ONE_NODE = 1
+# Room for the nodes of one split: a kernel then returns after it.
+ONE_SPLIT = 3
+
+
+def growth_budget(scratch: Scratch) -> int:
+    """Return how many rows and nodes a step may search."""
+    return max(1, BUDGET // (PER_ROW + len(scratch.proposals.units)))
 
 
 def with_room(
@@ -74,90 +172,200 @@ def with_room(
     return enlarged(buffers, max(room, min(2 * room, most)), 2 * terms)
 
 
-# ------------------------------------------------------------------------------------------------
-# Grow a tree by the kernels: from where it is to its end, and into the arrays of a forest.
-# ------------------------------------------------------------------------------------------------
+class LeavesToGrow(NamedTuple):
+    """Leaves from which a tree continues to grow.
 
-# Growth looks about every tenth of a second whether it is to stop: after so many numbers, a row
-# counting as its terms and `PER_ROW` more.
-BUDGET, PER_ROW = 10_000_000, 5
+    `sizes`, `depths` (L,): how many of the rows each leaf has, one leaf after the other; and how
+    deep it is.  `n_leaves`, `root_impurity`: those of the whole tree.
+    """
+
+    sizes: NDArray[np.integer]
+    depths: NDArray[np.integer]
+    n_leaves: int
+    root_impurity: float
 
 
-def grow_on(
+class Growth:
+    """A tree that grows in arrays, in which the next tree may grow afterwards.
+
+    `pool`: options, and predictors.  `used`: its scratch.  `rows`, `state` (4,): the rows of the
+    tree, which splits reorder, and its random stream, which is advanced.  `most`: the most nodes.
+    `work`: scratch of surrogate splits, if the settings have these.
+    """
+
+    def __init__(
+        self,
+        pool: ScratchPool,
+        used: GrowthScratch,
+        rows: Rows,
+        state: NDArray[np.uint64],
+        most: int,
+        work: SurrogateScratch | None = None,
+    ) -> None:
+        groups, settings, scratch = pool.feature_groups, pool.settings, used.scratch
+        self.used, self.state, self.buffers = used, state, used.buffers
+        self.reached, self.work = np.array([0, 1, 1, 0]), work
+        self.surrogates: SurrogateSplits | None = None
+        self._most, self._widest = most, scratch.columns.shape[1]
+        self._samplers = placed(used.samplers, state, rows, groups, scratch.proposals, scratch.work)
+        self.rows = rows = self._samplers.rows
+        calls, budget = NEVER_CALLED, growth_budget(scratch)
+        if work is not None:
+            self._placed = placed_surrogates(state, rows, settings, _shared(scratch), work)
+            calls, budget = self._placed.calls, ONE_NODE
+        self._before = rows, groups, settings, state
+        self._after = scratch, self._samplers.calls, calls, self.reached, budget
+        self._kernel: Callable[..., None] = grow_tree
+        self._n_calls = 0
+
+    def begin(self, begin: int, end: int, depth: int) -> None:
+        """Begin at a root of the rows ``begin:end``."""
+        buffers = self.buffers
+        buffers.begin[0], buffers.end[0], buffers.depth[0] = begin, end, depth
+        self.reached[:] = 0, 1, 1, 0
+
+    def begin_at(self, leaves: LeavesToGrow) -> None:
+        """Begin at leaves, which are the nodes 1, 2, …; node 0 stands for the rest of the tree."""
+        buffers, L, ends = self.buffers, len(leaves.sizes), np.cumsum(leaves.sizes)
+        # growth reads the impurity of the root from node 0, which is not searched
+        buffers.left[0], buffers.start[0], buffers.impurity[0] = -1, 0, leaves.root_impurity
+        buffers.begin[1 : L + 1], buffers.end[1 : L + 1] = ends - leaves.sizes, ends
+        buffers.depth[1 : L + 1] = leaves.depths
+        self.reached[:] = 1, L + 1, leaves.n_leaves, 0
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """What the kernel that grows a tree is called with."""
+        return (*self._before, self.buffers, *self._after)
+
+    def with_unit_weights(self, unit: bool) -> None:
+        """Set whether the kernel may take all weights of rows as 1."""
+        if unit != self.rows.unit:
+            self.rows = self.rows._replace(unit=unit)
+            self._before = (self.rows, *self._before[1:])
+
+    def step(self) -> None:
+        """Grow the tree further, until its buffers are full or some time has passed.
+
+        From the second step on the types of all arrays are known: of a small tree, to ask for them
+        takes as long as its growth.
+        """
+        arguments = self.arguments
+        self._n_calls += 1
+        if self._n_calls == 2:
+            self._kernel = of_these_types(self._kernel, arguments)
+        self._kernel(*arguments)
+
+    def make_room(self) -> None:
+        """Enlarge the buffers if there is no room for a split."""
+        self.buffers = with_room(self.buffers, self.reached, self._widest, self._most)
+
+    def to_end(self) -> None:
+        """Grow the tree to its end; the buffers are enlarged as needed."""
+        if self.work is not None:
+            self._with_surrogates(self.work)
+            return
+        reached = self.reached
+        self.step()
+        while reached[NEXT] < reached[NODES]:
+            end_if_stopped()
+            self.make_room()
+            self.step()
+
+    def _with_surrogates(self, work: SurrogateScratch) -> None:
+        """Grow the tree node by node; the surrogates of each are copied.
+
+        The gain of a split that some rows have no value for is set to the decrease of impurity when
+        all rows have been sent.
+        """
+        reached, of_nodes, incomplete = self.reached, [], []
+        none, n_before = no_surrogates(1, work.marks), int(reached[NEXT])
+        while reached[NEXT] < reached[NODES]:
+            end_if_stopped()
+            self.make_room()
+            node = int(reached[NEXT])
+            self.step()
+            if self.buffers.left[node] < 0:
+                of_nodes.append(none)
+                continue
+            of_nodes.append(work.chosen.of_nodes(np.zeros(1, dtype=np.int64)))
+            if work.n_incomplete[0] > 0:
+                incomplete.append(node)
+        recompute_gains(self.buffers, np.array(incomplete, dtype=np.int64))
+        self.surrogates = no_surrogates(n_before, work.marks).followed_by(of_nodes)
+
+
+def _shared(scratch: Scratch) -> SharedScratch:
+    """Return what surrogates share with the search for splits."""
+    left = np.empty(0) if scratch.left is None else scratch.left
+    return SharedScratch(
+        scratch.proposals, scratch.gains, scratch.thresholds, left, scratch.table, scratch.logs,
+        scratch.columns, scratch.theta, scratch.values,
+    )  # fmt: skip
+
+
+def most_nodes(n_first: int, m: int, settings: KernelParams) -> int:
+    """Return room for all nodes of a tree of m rows that begins with `n_first`."""
+    return n_first + 2 * min(settings.max_leaves, m)
+
+
+def grow_whole(
+    pool: ScratchPool,
+    used: GrowthScratch,
     rows: Rows,
-    feature_groups: FeatureGroups,
-    settings: KernelParams,
     state: NDArray[np.uint64],
-    buffers: TreeBuffers,
-    scratch: Scratch,
-    samplers: tuple[DirectionSampler, ...],
-    reached: NDArray[np.int64],
-    most: int,
-) -> TreeBuffers:
-    """Grow a tree to its end, from where it has `reached`; return its buffers.
+    size: int,
+    start: LeavesToGrow | None = None,
+    case_weights: NDArray[np.float64] | None = None,
+) -> Growth:
+    """Grow a tree in one piece, from its root or from the leaves where it starts.
 
-    They are enlarged as needed, up to room for `most` nodes.  The other arguments are those of
-    `grow_tree`.
+    `size`: the most rows that surrogate splits send.  `case_weights`: what rows count for them.
     """
-    step = stepper(rows, feature_groups, settings, state, scratch, samplers, reached)
-    return grown_to_end(step, buffers, reached, scratch.columns.shape[1], most)
+    m, settings = len(rows.at), pool.settings
+    work = None
+    if settings.surrogates:
+        marks = marks_of(pool.feature_groups)
+        work = surrogate_scratch(size, marks, settings.n_classes, case_weights)
+    most = most_nodes(1 if start is None else 1 + len(start.sizes), m, settings)
+    growth = Growth(pool, used, rows, state, most, work)
+    if start is None:
+        growth.begin(0, m, 0)
+    else:
+        growth.begin_at(start)
+    growth.to_end()
+    return growth
 
 
-def grown_to_end(
-    step: Callable[[TreeBuffers], object],
-    buffers: TreeBuffers,
-    reached: NDArray[np.int64],
-    widest: int,
-    most: int,
-) -> TreeBuffers:
-    """Grow a tree to its end by steps; return its buffers, which `step` is called with.
-
-    The other arguments are those of `with_room`.
-    """
-    step(buffers)
-    while reached[NEXT] < reached[NODES]:
-        end_if_stopped()
-        buffers = with_room(buffers, reached, widest, most)
-        step(buffers)
-    return buffers
-
-
-def stepper(
+def grow_in_threads(
+    pool: ScratchPool,
+    used: GrowthScratch,
     rows: Rows,
-    feature_groups: FeatureGroups,
-    settings: KernelParams,
     state: NDArray[np.uint64],
-    scratch: Scratch,
-    samplers: tuple[DirectionSampler, ...],
-    reached: NDArray[np.int64],
-) -> Callable[[TreeBuffers], None]:
-    """Return what grows a tree further, until its buffers are full or some time has passed.
+    n_jobs: int,
+) -> tuple[TreeBuffers, NDArray[np.int64]]:
+    """Grow a large tree in branches; return its buffers and how far they are filled."""
 
-    It may be called again for the next tree in the same arrays.  From the second call on it no
-    longer asks for the types of all arrays: of a small tree that takes as long as its growth.
-    """
-    in_place = placed(samplers, state, rows, feature_groups, scratch.proposals, scratch.work)
-    rows = in_place.rows
-    budget = max(1, BUDGET // (PER_ROW + len(scratch.proposals.units)))
-    grow, n_calls = growth_kernel(settings), 0
+    def grow(branch: GrowingBranch) -> GrownBranch:
+        m = branch.end - branch.begin
+        room = ONE_SPLIT if branch.is_divided else min(2 * m + 1, FIRST_ROOM)
+        own = pool.new(m, used.n, room)
+        own = own._replace(scratch=own.scratch._replace(logs=used.scratch.logs))
+        # branches that grow at the same time project at the same time
+        apart = rows._replace(coefficients=np.zeros_like(rows.coefficients))
+        growth = Growth(pool, own, apart, branch.state, most_nodes(1, m, pool.settings))
+        growth.begin(branch.begin, branch.end, branch.depth)
+        if not branch.is_divided:
+            growth.to_end()
+            return GrownBranch(branch.number, growth.buffers, int(growth.reached[NODES]))
+        growth.step()
+        growth.buffers.start[1] = growth.reached[TERMS]
+        return GrownBranch(branch.number, growth.buffers, 1)
 
-    def step(buffers: TreeBuffers) -> None:
-        nonlocal grow, n_calls
-        calls = in_place.calls, NEVER_CALLED
-        arguments = (
-            rows, feature_groups, settings, state, buffers, scratch, *calls, reached, budget
-        )  # fmt: skip
-        n_calls += 1
-        if n_calls == 2:
-            grow = of_these_types(grow, arguments)
-        grow(*arguments)
-
-    return step
+    return grow_branches(grow, len(rows.at), state, n_jobs)
 
 
-def growth_kernel(settings: KernelParams) -> Callable[..., None]:
-    """Return the kernel that grows trees in the order of these settings."""
-    return grow_tree
+# The tree in the arrays of a forest.
 
 
 def as_tree(
@@ -184,7 +392,7 @@ def as_tree(
     )
 
 
-def as_narrow_tree(buffers: TreeBuffers, reached: NDArray[np.int64], ordered: bool) -> Forest:
+def as_lean_tree(buffers: TreeBuffers, reached: NDArray[np.int64], ordered: bool) -> Forest:
     """Return the tree without weights of nodes and ranks of splits; see `Forest.lean`.
 
     They follow from the rest if rows have the weight 1 and the tree has grown breadth-first.
@@ -211,210 +419,30 @@ def _arrays(buffers: TreeBuffers, reached: NDArray[np.int64]) -> dict[str, NDArr
     }
 
 
-# ------------------------------------------------------------------------------------------------
-# What is read from the rows of a grown tree: values of its nodes, computed again, and leaves.
-#
-# Rows of a node are adjacent after growth, so none has to be sent down the tree again.
-# ------------------------------------------------------------------------------------------------
+# Trees from their random streams, on the same predictors.
 
 
-def describe_again(
-    rows: Rows,
-    buffers: TreeBuffers,
-    n_nodes: int,
-    criterion: int,
-    moments: NDArray[np.float64],
-    logs: NDArray[np.float64],
-) -> None:
-    """Compute value, impurity and gain of every node of a tree from other responses of its rows.
+class Targets(NamedTuple):
+    """What trees are grown on.
 
-    `rows`: the rows that the tree was grown on, in the order of its nodes, with these responses.
-    `buffers`: the grown tree; its nodes are overwritten.  `n_nodes`: number of its nodes.
-    `criterion`: impurity, as in `odrf.engine.kernel_params.KernelParams`.  `moments`, `logs`: as
-    `odrf.engine.splits.impurity.describe` takes them.
+    `y`, `weights` (n,): response or class codes, and case weights.  `splitting` (n,): chooses the
+    splits in place of y.  `ranks`: of times to an event; nodes are split by log-rank scores, and y
+    has those of all rows.  `case_weights` (n,): what rows count for surrogates, if `weights` are
+    others.
     """
-    _describe_nodes(rows, buffers, n_nodes, criterion, moments, logs)
-    recompute_gains(buffers, np.flatnonzero(buffers.left[:n_nodes] >= 0))
+
+    y: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    splitting: NDArray[np.float64] | None = None
+    ranks: EventRanks | None = None
+    case_weights: NDArray[np.float64] | None = None
 
 
-@kernel
-def _describe_nodes(rows, buffers, n_nodes, criterion, moments, logs):
-    value, impurity, begin, end = buffers.value, buffers.impurity, buffers.begin, buffers.end
-    for i in range(n_nodes):
-        lo, m = begin[i], end[i] - begin[i]
-        impurity[i] = describe(rows, lo, m, value[i], moments, logs, criterion, 0.0).impurity
+class Resample(NamedTuple):
+    """How each tree draws its rows; `codes`: groups of rows that are resampled as one."""
 
-
-def recompute_gains(buffers: TreeBuffers, nodes: NDArray[np.int64]) -> None:
-    """Set the gains of these split `nodes` to the decrease of impurity, at least 0."""
-    left, weight, impurity = buffers.left[nodes], buffers.weight, buffers.impurity
-    remaining = weight[left] * impurity[left] + weight[left + 1] * impurity[left + 1]
-    buffers.gain[nodes] = np.maximum(0.0, impurity[nodes] - remaining / weight[nodes])
-
-
-@kernel
-def write_leaves(at, left, begin, end, n_nodes, leaf):
-    """Write the number of the leaf of each row of a grown tree to leaf (n,).
-
-    `at` are the row numbers of its `Rows`; `left`, `begin` and `end` are those of its buffers.
-    """
-    for node in range(n_nodes):
-        if left[node] < 0:
-            for i in range(np.uint64(begin[node]), np.uint64(end[node])):
-                leaf[at[i]] = node
-
-
-# ------------------------------------------------------------------------------------------------
-# Grow a tree whose splits have surrogates, node by node.
-# ------------------------------------------------------------------------------------------------
-
-# Small enough that one call grows one node.
-ONE_NODE = 1
-
-
-def grow_with_surrogates(
-    rows: Rows,
-    feature_groups: FeatureGroups,
-    settings: KernelParams,
-    state: NDArray[np.uint64],
-    buffers: TreeBuffers,
-    scratch: Scratch,
-    samplers: tuple[DirectionSampler, ...],
-    reached: NDArray[np.int64],
-    most: int,
-    work: SurrogateScratch,
-) -> tuple[TreeBuffers, SurrogateSplits]:
-    """Grow a tree to its end, from where it has `reached`; return its buffers and surrogates.
-
-    Other arguments are those of `grow_on`.  The gain of a split
-    that some rows have no value for is set to the decrease of impurity when all rows have been
-    sent.
-    """
-    in_place = placed(samplers, state, rows, feature_groups, scratch.proposals, scratch.work)
-    rows = in_place.rows
-    surrogates = placed_surrogates(state, rows, settings, _shared(scratch), work)
-    calls = in_place.calls, surrogates.calls
-    none = no_surrogates(1, work.marks)
-    widest, of_nodes, n_before = scratch.columns.shape[1], [], int(reached[NEXT])
-    incomplete = []
-    while reached[NEXT] < reached[NODES]:
-        end_if_stopped()
-        buffers = with_room(buffers, reached, widest, most)
-        node = int(reached[NEXT])
-        grow_tree(
-            rows, feature_groups, settings, state, buffers, scratch, *calls, reached, ONE_NODE
-        )
-        if buffers.left[node] < 0:
-            of_nodes.append(none)
-            continue
-        of_nodes.append(_copied(work.chosen))
-        if work.n_incomplete[0] > 0:
-            incomplete.append(node)
-    recompute_gains(buffers, np.array(incomplete, dtype=np.int64))
-    return buffers, no_surrogates(n_before, work.marks).followed_by(of_nodes)
-
-
-def _shared(scratch: Scratch) -> SharedScratch:
-    """Return what surrogates share with the search for splits."""
-    left = np.empty(0) if scratch.left is None else scratch.left
-    return SharedScratch(
-        scratch.proposals,
-        scratch.gains,
-        scratch.thresholds,
-        left,
-        scratch.table,
-        scratch.logs,
-        scratch.columns,
-        scratch.theta,
-        scratch.values,
-    )
-
-
-def _copied(chosen: SurrogateSplits) -> SurrogateSplits:
-    """Return a copy of the surrogates of one node, without the room for more."""
-    return chosen.of_nodes(np.zeros(1, dtype=np.int64))
-
-
-# ------------------------------------------------------------------------------------------------
-# Honest trees: some rows choose the splits, others give the values of the nodes.
-#
-# Splits are placed where the shaping rows happen to differ, so the values of these rows are too
-# extreme on either side.  Rows that had no part in choosing the splits have no such bias (Athey,
-# Tibshirani and Wager 2019).  So everything stored in a node comes from these filling rows: its
-# value, number of rows, weight, impurity, and the impurity decrease of its split.  Pruning, which
-# sums these up, then evaluates subtrees on rows that had no part in choosing the splits.
-# ------------------------------------------------------------------------------------------------
-
-
-@inlined
-def load_direction(buffers, node, columns, theta):
-    """Write a node's direction to columns[0] and theta[0]; return its number of columns."""
-    first = buffers.start[node]
-    size = buffers.start[node + 1] - first
-    for j in range(size):
-        columns[0, j], theta[0, j] = buffers.column[first + j], buffers.coef[first + j]
-    return size
-
-
-@inlined
-def decrease_of_impurity(buffers, node):
-    """Return the impurity decrease of a node's split, at least 0; 0 for a leaf."""
-    left, weight, impurity = buffers.left[node], buffers.weight, buffers.impurity
-    if left < 0 or weight[node] == 0.0:
-        return 0.0
-    remaining = weight[left] * impurity[left] + weight[left + 1] * impurity[left + 1]
-    return max(0.0, impurity[node] - remaining / weight[node])
-
-
-@kernel
-def fill(
-    rows, buffers, n_nodes, criterion, columns, theta, values, goes_left, moments, logs,
-    surrogates, work,
-):  # fmt: skip
-    """Send rows down a grown tree and recompute value, counts, impurity and gain of every node.
-
-    A node that no row reaches gets the value and impurity of its parent.
-
-    `rows`: the m ≥ 1 filling rows, not copied; they are reordered.
-    `buffers`: the grown tree; its nodes are overwritten.
-    `n_nodes`: number of its nodes.
-    `criterion`: impurity, as in `odrf.engine.kernel_params.KernelParams`.
-    `columns` (1, W): scratch for the widest direction.
-    `values`: scratch for the rows.
-    `logs`: as `odrf.engine.splits.impurity.describe` takes them.
-    `surrogates`: those of the tree, if it has any, and scratch.
-    """
-    left, begin, end, value = buffers.left, buffers.begin, buffers.end, buffers.value
-    weight, count, impurity, gain = buffers.weight, buffers.n_rows, buffers.impurity, buffers.gain
-    begin[0], end[0] = 0, len(rows.at)
-    for i in range(n_nodes):
-        lo, m, child = begin[i], end[i] - begin[i], left[i]
-        weight[i], count[i], middle = 0.0, 0, lo
-        if m > 0:
-            node = describe(rows, lo, m, value[i], moments, logs, criterion, 0.0)
-            weight[i], count[i], impurity[i] = node.weight, node.n_rows, node.impurity
-        if m > 0 and child >= 0:
-            size = load_direction(buffers, i, columns, theta)
-            project(rows, lo, m, columns, theta, ZERO, size, values)
-            send_by_surrogates(rows, lo, m, columns, size, surrogates, i, values, work)
-            middle += divide(rows, lo, m, buffers.threshold[i], values, goes_left, moments)
-        if child >= 0:
-            begin[child], end[child] = lo, middle
-            begin[child + 1], end[child + 1] = middle, end[i]
-            for j in range(child, child + 2):
-                impurity[j] = impurity[i]
-                for k in range(value.shape[1]):
-                    value[j, k] = value[i, k]
-    for i in range(n_nodes):
-        gain[i] = decrease_of_impurity(buffers, i)
-
-
-# ------------------------------------------------------------------------------------------------
-# Grow one tree from its random stream.
-# ------------------------------------------------------------------------------------------------
-
-# Room for the nodes of one split: a kernel then returns after it.
-ONE_SPLIT = 3
+    sampling: Sampling
+    codes: RowCodes | None = None
 
 
 def read_by_growth(
@@ -429,154 +457,83 @@ def read_by_growth(
     return stored(X), factors_of(X, feature_groups)
 
 
-def grow_one(
-    X: Matrix,
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    feature_groups: FeatureGroups,
-    sampling: Sampling,
-    settings: KernelParams,
-    mixture: SamplerMixture,
-    state: NDArray[np.uint64],
-    copied: bool,
-    factors: Factors | None = None,
-    codes: RowCodes | None = None,
-    splitting: NDArray[np.float64] | None = None,
-    pool: ScratchPool | None = None,
-    leaf: NDArray[np.int32] | None = None,
-    n_jobs: int = 1,
-    ranks: EventRanks | None = None,
-    case_weights: NDArray[np.float64] | None = None,
-) -> Forest:
-    """Grow one tree; its random stream `state` (4,) is advanced.
+class TreeBuilder(NamedTuple):
+    """Grows trees on the same predictors with the same options.
 
-    If `copied`, the tree keeps a copy of X whose rows move with the nodes; the tree is the same.
-    If `factors` are given, they and X are as `read_by_growth` returns them.  If `splitting` (n,) is
-    given, it chooses the splits in place of y.  Scratch comes from the `pool`, which is for these
-    feature groups, settings and mixture.  The number of the leaf of each row that splits were
-    chosen on is written to `leaf` (n,).  A large tree grows in `n_jobs` threads.  The other
-    arguments are those of `grow_forest`; if `ranks` are given, the settings know their number.
-    """
-    X, factors = (
-        read_by_growth(X, feature_groups, mixture) if factors is None else (stored(X), factors)
-    )
-    counts, filling = draw_halves(state, weights, sampling, codes)
-    # rows added later are drawn independently: there may be more draws than rows
-    n = max(len(y), int(counts.sum()))
-    chosen_by = y if splitting is None else splitting
-    rows = gather_rows(state, X, chosen_by, weights, counts, copied, factors)._replace(ranks=ranks)
-    matrix = mixture.rotation(state, rows, settings)
-    if matrix is not None:
-        rows = rotated_rows(rows, matrix)
-        pool = ScratchPool(rotated_feature_groups(len(matrix)), settings, mixture)
-    elif pool is None:
-        pool = ScratchPool(feature_groups, settings, mixture)
-    size = max(len(rows.at), int(np.count_nonzero(filling)))
-    found = pool.take(size, n)
-    grown = _grow(rows, pool, found, size, state, n_jobs, case_weights)
-    buffers, reached, scratch = grown.buffers, grown.reached, found.scratch
-    if leaf is not None:
-        write_leaves(rows.at, buffers.left, buffers.begin, buffers.end, reached[NODES], leaf)
-    if sampling.honest:
-        filling_rows = _filling_rows(X, y, weights, filling, matrix, factors)
-        fill(
-            filling_rows, buffers, reached[NODES], settings.criterion, scratch.columns,
-            scratch.theta, scratch.values, scratch.goes_left, scratch.moments, scratch.logs,
-            grown.surrogates, grown.work,
-        )  # fmt: skip
-    elif splitting is not None:
-        described = rows._replace(y=y[rows.at], ranks=None)
-        describe_again(
-            described, buffers, reached[NODES], settings.criterion, scratch.moments, scratch.logs
-        )
-    tree = as_tree(buffers, reached, CRITERIA[settings.criterion].ordered, grown.surrogates)
-    pool.give_back(grown.used)
-    return tree if matrix is None else rotated_back(tree, matrix)
-
-
-class _GrownTree(NamedTuple):
-    """A tree that has grown, before it is described anew.
-
-    `used`: what the tree was grown with, and the pool takes back.  `reached` (4,): how far they are
-    filled, see `grow_tree`.  `work`: with which rows are sent by surrogates.
+    `X` (r, n), `factors`: as `read_by_growth` returns them.  `copied`: whether each tree has a copy
+    of X whose rows move with its nodes; the tree is the same.  `pool`: options, and scratch.
     """
 
-    used: GrowthScratch
-    buffers: TreeBuffers
-    reached: NDArray[np.int64]
-    surrogates: SurrogateSplits | None = None
-    work: SurrogateScratch | None = None
+    X: NDArray[np.float32]
+    factors: Factors
+    copied: bool
+    pool: ScratchPool
 
+    def tree(
+        self,
+        targets: Targets,
+        resample: Resample,
+        state: NDArray[np.uint64],
+        n_jobs: int = 1,
+        leaf: NDArray[np.int32] | None = None,
+    ) -> Forest:
+        """Return the tree of a random stream `state` (4,), which is advanced.
 
-def _grow(
-    rows: Rows,
-    pool: ScratchPool,
-    found: GrowthScratch,
-    size: int,
-    state: NDArray[np.uint64],
-    n_jobs: int,
-    case_weights: NDArray[np.float64] | None,
-) -> _GrownTree:
-    """Grow a tree on these rows with the scratch of a pool, for up to `size` distinct rows."""
-    m, settings = len(rows.at), pool.settings
-    if grows_in_branches(m, settings):
-        grow = _branch_grower(rows, pool, found.n, found.scratch.logs)
-        return _GrownTree(found, *grow_branches(grow, m, state, n_jobs))
-    buffers, reached = found.buffers, np.array([0, 1, 1, 0])
-    buffers.begin[0], buffers.end[0], buffers.depth[0] = 0, m, 0
-    most = max(1, 2 * min(settings.max_leaves, m) - 1)
-    growing = (
-        rows, pool.feature_groups, settings, state, buffers, found.scratch, found.samplers, reached,
-        most + 2,
-    )  # fmt: skip
-    surrogates, work = None, None
-    if settings.surrogates:
-        work = surrogate_scratch(
-            size, marks_of(pool.feature_groups), settings.n_classes, case_weights
-        )
-        buffers, surrogates = grow_with_surrogates(*growing, work)
-    else:
-        buffers = grow_on(*growing)
-    return _GrownTree(found._replace(buffers=buffers), buffers, reached, surrogates, work)
+        A large tree grows in `n_jobs` threads.  The number of the leaf of each row that splits were
+        chosen on is written to `leaf` (n,).  If there are `ranks`, the settings know their number.
+        """
+        pool, (y, weights, splitting, ranks, case_weights) = self.pool, targets
+        settings, honest = pool.settings, resample.sampling.honest
+        counts, filling = draw_halves(state, weights, *resample)
+        # rows added later are drawn independently: there may be more draws than rows
+        n = max(len(y), int(counts.sum()))
+        by = y if splitting is None else splitting
+        rows = gather_rows(state, self.X, by, weights, counts, self.copied, self.factors)
+        rows = rows._replace(ranks=ranks)
+        matrix = pool.mixture.rotation(state, rows, settings)
+        if matrix is not None:
+            rows = rotated_rows(rows, matrix)
+            pool = ScratchPool(rotated_feature_groups(len(matrix)), settings, pool.mixture)
+        size = max(len(rows.at), int(np.count_nonzero(filling)))
+        used, surrogates, work = pool.take(size, n), None, None
+        scratch = used.scratch
+        if grows_in_branches(len(rows.at), settings):
+            buffers, reached = grow_in_threads(pool, used, rows, state, n_jobs)
+        else:
+            grown = grow_whole(pool, used, rows, state, size, None, case_weights)
+            buffers, reached = grown.buffers, grown.reached
+            surrogates, work = grown.surrogates, grown.work
+            used = used._replace(buffers=buffers)
+        if leaf is not None:
+            write_leaves(rows.at, buffers.left, buffers.begin, buffers.end, reached[NODES], leaf)
+        if honest:
+            fill(
+                self._filling_rows(y, weights, filling, matrix), buffers, reached[NODES],
+                settings.criterion, scratch.columns, scratch.theta, scratch.values,
+                scratch.goes_left, scratch.moments, scratch.logs, surrogates, work,
+            )  # fmt: skip
+        elif splitting is not None:
+            described = rows._replace(y=y[rows.at], ranks=None)
+            describe_again(
+                described, buffers, reached[NODES], settings.criterion, scratch.moments,
+                scratch.logs,
+            )  # fmt: skip
+        tree = as_tree(buffers, reached, CRITERIA[settings.criterion].ordered, surrogates)
+        pool.give_back(used)
+        return tree if matrix is None else rotated_back(tree, matrix)
 
-
-def _filling_rows(
-    X: NDArray[np.float32],
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    filling: NDArray[np.int64],
-    matrix: NDArray[np.float32] | None,
-    factors: Factors,
-) -> Rows:
-    """Return the rows that fill an honest tree, rotated by the matrix, if there is one."""
-    drawn = np.flatnonzero(filling)
-    rows = rows_at(drawn, X, y, weights, filling, matrix is not None, factors)
-    if matrix is None:
-        return rows
-    # `fill` moves row numbers, not the rotated columns
-    places = np.arange(len(drawn), dtype=np.int32)
-    return rotated_rows(rows, matrix)._replace(at=places, copied=False)
-
-
-def _branch_grower(
-    rows: Rows, pool: ScratchPool, n: int, logs: NDArray[np.float64]
-) -> Callable[[GrowingBranch], GrownBranch]:
-    """Return what grows a branch of a tree on its rows, n counting repetitions."""
-
-    def grow(branch: GrowingBranch) -> GrownBranch:
-        m = branch.end - branch.begin
-        room = ONE_SPLIT if branch.is_divided else min(2 * m + 1, FIRST_ROOM)
-        scratch, samplers, buffers, *_ = pool.of_branch(m, n, logs, room)
-        buffers.begin[0], buffers.end[0], buffers.depth[0] = branch.begin, branch.end, branch.depth
-        reached = np.array([0, 1, 1, 0])
-        # branches that grow at the same time project at the same time
-        own = rows._replace(coefficients=np.zeros_like(rows.coefficients))
-        growing = own, pool.feature_groups, pool.settings, branch.state
-        if not branch.is_divided:
-            buffers = grow_on(*growing, buffers, scratch, samplers, reached, 2 * m + 1)
-            return GrownBranch(branch.number, buffers, int(reached[NODES]))
-        stepper(*growing, scratch, samplers, reached)(buffers)
-        buffers.start[1] = reached[TERMS]
-        return GrownBranch(branch.number, buffers, 1)
-
-    return grow
+    def _filling_rows(
+        self,
+        y: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        filling: NDArray[np.int64],
+        matrix: NDArray[np.float32] | None,
+    ) -> Rows:
+        """Return the rows that fill an honest tree, rotated by the matrix, if there is one."""
+        drawn = np.flatnonzero(filling)
+        rows = rows_at(drawn, self.X, y, weights, filling, matrix is not None, self.factors)
+        if matrix is None:
+            return rows
+        # `fill` moves row numbers, not the rotated columns
+        places = np.arange(len(drawn), dtype=np.int32)
+        return rotated_rows(rows, matrix)._replace(at=places, copied=False)

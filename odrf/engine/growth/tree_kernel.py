@@ -9,22 +9,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from odrf.engine.compiling import ZERO, inlined, kernel
-from odrf.engine.directions.candidates import INDICATORS, FeatureGroups, Proposals
-from odrf.engine.directions.samplers import DirectionSampler, SamplerMixture
-from odrf.engine.kernel_params import KernelParams
+from odrf.engine.directions.candidates import INDICATORS
 from odrf.engine.rows import divide, divide_columns, is_pure, project
 from odrf.engine.splits.factor_splits import send_absent_levels
-from odrf.engine.splits.impurity import CRITERIA, NEGLIGIBLE, describe, whole_logs
-from odrf.engine.splits.splitter import Scratch, as_searched, scratch_for, search
+from odrf.engine.splits.impurity import NEGLIGIBLE, describe
+from odrf.engine.splits.splitter import search
 from odrf.engine.splits.surrogate_scratch import send_rows
 from odrf.engine.survival.log_rank import score_node
-
-# ------------------------------------------------------------------------------------------------
-# Grow one oblique decision tree: Algorithm 1 of Zhan, Liu and Xia, breadth-first.
-# ------------------------------------------------------------------------------------------------
 
 # Entries of `reached`: numbers of nodes searched, of nodes, of leaves, and of terms of directions.
 NEXT, NODES, LEAVES, TERMS = 0, 1, 2, 3
@@ -146,11 +139,8 @@ def begin_leaf(calls, rows, i, n_terms, buffers, scratch, settings):
         rows, lo, m, buffers.value[i], scratch.moments, scratch.logs, settings.criterion,
         settings.min_weight,
     )  # fmt: skip
-    buffers.weight[i], buffers.n_rows[i], buffers.impurity[i] = (
-        node.weight,
-        node.n_rows,
-        node.impurity,
-    )
+    buffers.weight[i], buffers.n_rows[i] = node.weight, node.n_rows
+    buffers.impurity[i] = node.impurity
     buffers.start[i] = n_terms
     buffers.left[i], buffers.threshold[i], buffers.gain[i], buffers.order[i] = -1, np.nan, 0.0, 0
     return node
@@ -282,112 +272,3 @@ def grow_tree(
         n_terms = _drop_unmade_splits(buffers, n_nodes)
     buffers.start[n_nodes] = n_terms
     reached[NEXT], reached[NODES], reached[LEAVES], reached[TERMS] = i, n_nodes, n_leaves, n_terms
-
-
-# ------------------------------------------------------------------------------------------------
-# Scratch of growing trees, made once and used again by one tree after the other.
-#
-# For small tables it takes longer to make than a tree to grow.
-# ------------------------------------------------------------------------------------------------
-
-# Nodes and terms that a tree has room for at first; the room is doubled as the tree grows.
-FIRST_ROOM = 1024
-
-
-class GrowthScratch(NamedTuple):
-    """Scratch arrays, samplers and buffers with which a tree is grown.
-
-    `buffers`: they may be replaced by longer ones.  `n`: the most rows of a tree, counting
-    repetitions.  `permutations`: those of the proposals as they are before a tree is grown.
-    """
-
-    scratch: Scratch
-    samplers: tuple[DirectionSampler, ...]
-    buffers: TreeBuffers
-    n: int
-    permutations: tuple[NDArray[np.int64], ...]
-
-
-class ScratchPool:
-    """Makes scratch for trees on the same predictors, and keeps what no tree uses.
-
-    Several threads may take scratch at the same time: each has its own.  What a tree that failed
-    has taken is not returned, and never used again.  `mixture`: as in
-    `odrf.engine.growth.forest_builder.grow_forest`.  `feature_groups`: those that `as_searched`
-    returns.
-    """
-
-    def __init__(
-        self, feature_groups: FeatureGroups, settings: KernelParams, mixture: SamplerMixture
-    ) -> None:
-        self.feature_groups = as_searched(feature_groups, settings)
-        self.settings, self.mixture = settings, mixture
-        self._idle: list[GrowthScratch] = []
-
-    def take(self, size: int, n: int) -> GrowthScratch:
-        """Return scratch for a tree of `size` distinct rows, and n counting repetitions.
-
-        The tree is the same whether the scratch is new or not.
-        """
-        try:
-            found = self._idle.pop()
-        except IndexError:
-            return self._new(size, n)
-        return self._renewed(found, size) if found.n == n else self._new(size, n)
-
-    def of_branch(self, m: int, n: int, logs: NDArray[np.float64], room: int) -> GrowthScratch:
-        """Return new scratch for a branch of m distinct rows, which is not to be given back.
-
-        `n`: the rows of the tree, counting repetitions.  `logs`: the logarithms of the tree.
-        `room`: nodes that the buffers have room for.
-        """
-        scratch = scratch_for(m, n, self.feature_groups, self.settings, self.mixture)
-        terms = scratch.columns.shape[1] + FIRST_ROOM
-        buffers = buffers_for(room, terms, self.settings.n_classes)
-        return GrowthScratch(scratch._replace(logs=logs), self._samplers(n), buffers, n, ())
-
-    def give_back(self, found: GrowthScratch) -> None:
-        """Take back the scratch of a tree that is complete; nothing refers to its arrays now."""
-        self._idle.append(found)
-
-    def _new(self, size: int, n: int) -> GrowthScratch:
-        settings = self.settings
-        # the next tree may have more distinct rows, but not more than n
-        scratch = scratch_for(n, n, self.feature_groups, settings, self.mixture)
-        room = min(2 * n + 1, FIRST_ROOM)
-        buffers = buffers_for(room, scratch.columns.shape[1] + FIRST_ROOM, settings.n_classes)
-        permutations = tuple(each.copy() for each in _permutations(scratch.proposals))
-        found = GrowthScratch(scratch, self._samplers(n), buffers, n, permutations)
-        return self._with_logs(found, size)
-
-    def _renewed(self, found: GrowthScratch, size: int) -> GrowthScratch:
-        """Return the scratch as it was before a tree was grown with it."""
-        renew(found)
-        # the sampler that all mixtures share draws anew at each node; others may go on with a draw
-        if len(found.samplers) > 1:
-            found = found._replace(samplers=self._samplers(found.n))
-        return self._with_logs(found, size)
-
-    def _samplers(self, n: int) -> tuple[DirectionSampler, ...]:
-        return self.mixture.samplers(self.feature_groups, self.settings, n)
-
-    def _with_logs(self, found: GrowthScratch, size: int) -> GrowthScratch:
-        """Return the scratch with as many logarithms as the tree has rows, if any are used.
-
-        Kernels compute those of larger numbers, not to the last bit in the same way.
-        """
-        if not CRITERIA[self.settings.criterion].uses_logs:
-            return found
-        logs = whole_logs(self.settings.criterion, size)
-        return found._replace(scratch=found.scratch._replace(logs=logs))
-
-
-def renew(found: GrowthScratch) -> None:
-    """Undo what a tree has done to the scratch, but for samplers that go on with a draw."""
-    for used, new in zip(_permutations(found.scratch.proposals), found.permutations, strict=True):
-        used[:] = new
-
-
-def _permutations(proposals: Proposals) -> tuple[NDArray[np.int64], ...]:
-    """Return the arrays that samplers shuffle, and go on shuffling from node to node."""
-    return proposals.order, proposals.mixed, proposals.units

@@ -16,7 +16,6 @@ from odrf.engine.compiling import kernel
 from odrf.engine.directions.candidates import BASIS, INDICATORS, PLAIN, feature_groups_of
 from odrf.engine.directions.subsets import draw_classes, draw_up_to
 from odrf.engine.directions.subsets import draw_subset_size as drawn_size
-from odrf.engine.growth.tree_builder import grow_one
 from odrf.engine.numeric import streams
 from odrf.engine.resamples import draw_counts, estimation_counts
 from odrf.engine.splits.impurity import ENTROPY, GINI, SQUARED_ERROR
@@ -24,7 +23,7 @@ from odrf.engine.trees.routing import leaf_nodes
 from odrf.projections.mixture import Mixture, Share
 from odrf.projections.regression import LDA, LEAST_SQUARES, LOGISTIC
 from odrf.projections.rotation import PrincipalComponents, Rotated, Rotation, draw_rotation
-from problems import cart, indicators, plain, problems
+from problems import cart, grow_one, indicators, plain, problems
 from reference.impurity import gain
 from reference.randomness import largest_subset
 

@@ -83,13 +83,13 @@ def test_factors_honest_trees_rotations_and_scales(in_branches, options, y):
 
 
 def test_branches_that_grow_at_once_share_no_scratch(in_branches, monkeypatch):
-    found, grow_on = [], tree_builder.grow_on
+    found, to_end = [], tree_builder.Growth.to_end
 
-    def noted(rows, *others):
-        found.append(rows.coefficients)
-        return grow_on(rows, *others)
+    def noted(growth):
+        found.append(growth.rows.coefficients)
+        return to_end(growth)
 
-    monkeypatch.setattr(tree_builder, "grow_on", noted)
+    monkeypatch.setattr(tree_builder.Growth, "to_end", noted)
     rng = np.random.default_rng(3)
     rows = pd.DataFrame(rng.random((300, 3)), columns=["a", "b", "x"])
     rows["f"] = rng.choice(list("abcdefghijk"), 300)

@@ -17,7 +17,7 @@ from blends import with_few_pilots
 from forests import same_bits
 from odrf import InputError
 from odrf.engine.growth.split_scales import box_cox_power, splitting_response
-from odrf.engine.growth.tree_builder import grow_one, read_by_growth
+from odrf.engine.growth.tree_builder import read_by_growth
 from odrf.engine.growth.tree_update import Update, update_trees
 from odrf.engine.kernel_params import ON_BOX_COX, ON_LOG, ON_NORMAL, ON_RANKS, ON_RESPONSE
 from odrf.engine.resamples import BOOTSTRAP, Batch, Sampling
@@ -27,7 +27,7 @@ from odrf.engine.trees.routing import leaf_nodes
 from odrf.projections.mixture import Mixture, Share
 from odrf.projections.regression import LOGISTIC
 from odrf.projections.rotation import PrincipalComponents, Rotation
-from problems import noisy, problems, response
+from problems import grow_one, noisy, problems, response
 from reference.honesty import filled
 from reference.randomness import Stream, draw_halves
 from reference.split_scales import scaled

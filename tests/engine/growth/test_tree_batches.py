@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.growth import tree_batches, tree_builder, tree_kernel
-from odrf.engine.growth.forest_builder import TreeGrower
-from odrf.engine.growth.tree_batches import TreeBatch, TreeTargets, grows_in_batches
-from odrf.engine.growth.tree_builder import grow_one, read_by_growth
-from odrf.engine.growth.tree_kernel import NODE, ScratchPool
+from odrf.engine.growth import forest_builder, tree_batches, tree_builder
+from odrf.engine.growth.forest_builder import SERIAL, SINGLE, TOGETHER, TreeGrower, strategy
+from odrf.engine.growth.tree_batches import TreeBatch, TreeTargets
+from odrf.engine.growth.tree_builder import Resample, ScratchPool, TreeBuilder, read_by_growth
+from odrf.engine.growth.tree_kernel import NODE
 from odrf.engine.numeric import streams
 from odrf.engine.resamples import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, RowCodes, Sampling
 from odrf.engine.running import in_order
 from odrf.engine.trees.forest import ARRAYS, joined
 from odrf.projections.mixture import Mixture, Share
 from odrf.projections.sparse import RandomCombination
-from problems import CART, case_weights, design, noisy, options, plain, problems
+from problems import CART, case_weights, design, grow_one, noisy, options, plain, problems
 
 EVERY_ROW = Sampling(ALL_ROWS, 1.0)
 TREES = 3
@@ -41,6 +41,11 @@ def derived(draw):
     if rng.random() < 0.3:  # as for squared error
         second[:], weights[:] = 1.0, 1.0
     return X, groups, recipe, TreeTargets(first, second, weights, streams(seed, 0, TREES))
+
+
+def builder(X, groups, recipe, copied):
+    pool = ScratchPool(groups, recipe.settings, recipe.mixture)
+    return TreeBuilder(*read_by_growth(X, groups, recipe.mixture), copied, pool)
 
 
 def one_by_one(X, groups, recipe, targets, copied):
@@ -67,12 +72,11 @@ def test_they_are_those_that_grow_one_by_one(given_rows, copied, narrow, room):
     before = targets.states.copy()
     with pytest.MonkeyPatch.context() as patched:
         if narrow:  # some arrays are too short at first, and a call ends after a node
-            patched.setattr(tree_kernel, "FIRST_ROOM", 3)
+            patched.setattr(tree_builder, "FIRST_ROOM", 3)
             patched.setattr(tree_batches, "FIRST_NODES", room[0])
             patched.setattr(tree_batches, "FIRST_TERMS", room[1])
-            patched.setattr(tree_batches, "BUDGET", 100)
-        pool = ScratchPool(groups, recipe.settings, recipe.mixture)
-        grower = TreeBatch(*read_by_growth(X, groups, recipe.mixture), copied, pool)
+            patched.setattr(tree_builder, "BUDGET", 100)
+        grower = TreeBatch(builder(X, groups, recipe, copied))
         for _ in range(2):  # the second time with arrays that have been used
             leaf = np.empty((TREES, X.shape[1]), dtype=np.int32)
             grown = grower(targets, leaf)
@@ -97,8 +101,7 @@ def test_indicators_are_split_as_other_numbers(unit):
     targets = TreeTargets(first, second, np.ones(n), streams(3, 0, TREES))
     problem = plain(X, effects, exact_rows=16, max_leaves=24)
     groups, recipe = problem.feature_groups, problem.settings
-    pool = ScratchPool(groups, recipe.settings, recipe.mixture)
-    grower = TreeBatch(*read_by_growth(X, groups, recipe.mixture), True, pool)
+    grower = TreeBatch(builder(X, groups, recipe, True))
     leaf = np.empty((TREES, n), dtype=np.int32)
     grown = grower(targets, leaf)
     expected = one_by_one(X, groups, recipe, targets, True)
@@ -113,11 +116,11 @@ def test_rows_must_all_be_drawn():
     X, weights = np.random.default_rng(1).random((2, 9)), np.ones(9)
     problem = plain(X, X[0])
     unlimited = CART._replace(max_leaves=2**31)
-    pool = ScratchPool(problem.feature_groups, unlimited.settings, unlimited.mixture)
-    assert grows_in_batches(9, weights, EVERY_ROW, pool)
-    assert not grows_in_batches(9, weights, Sampling(SUBSAMPLE, 0.5), pool)
-    assert not grows_in_batches(9, np.arange(9.0), EVERY_ROW, pool)
-    assert not grows_in_batches(2**20, np.ones(9), EVERY_ROW, pool)
+    some = builder(problem.X, problem.feature_groups, unlimited, True)
+    assert strategy(some, weights, Resample(EVERY_ROW)) == TOGETHER
+    assert strategy(some, weights, Resample(Sampling(SUBSAMPLE, 0.5))) == SERIAL
+    assert strategy(some, np.arange(9.0), Resample(EVERY_ROW)) == SINGLE
+    assert strategy(some, np.ones(2**20), Resample(EVERY_ROW)) == SINGLE
 
 
 # ------------------------------------------------------------------------------------------------
@@ -201,5 +204,5 @@ def test_large_tables_and_samplers_that_go_on_have_new_arrays(monkeypatch):
     mixture = Mixture((Share(RandomCombination(), 3),))
     going_on = TreeGrower(X, y, weights, groups, sampling, options, mixture, TREES, 1)
     assert "weight" in going_on(stream).in_memory()
-    monkeypatch.setattr(tree_batches, "MOST_NUMBERS", 100)
+    monkeypatch.setattr(forest_builder, "MOST_NUMBERS", 100)
     assert "weight" in grower(problem)(stream).in_memory()

@@ -13,7 +13,6 @@ from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
 from odrf.engine.directions.estimation import RIDGE
 from odrf.engine.factors import EncodedColumns, Layout
 from odrf.engine.growth.forest_builder import pays_to_copy
-from odrf.engine.growth.tree_builder import grow_one
 from odrf.engine.growth.tree_kernel import grow_tree
 from odrf.engine.resamples import (
     ALL_ROWS,
@@ -29,7 +28,7 @@ from odrf.engine.splits.surrogates import MOST_SURROGATES
 from odrf.engine.trees.forest import ARRAYS, joined
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.projections.regression import LOGISTIC
-from problems import CART, cart, noisy, problems
+from problems import CART, cart, grow_one, noisy, problems
 from reference.holes import with_column
 from reference.honesty import filled
 from reference.randomness import Stream

@@ -12,8 +12,8 @@ from numba import typeof
 from following import Following, grows_as_the_twin
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, feature_groups_of
 from odrf.engine.growth import tree_builder
-from odrf.engine.growth.tree_builder import grow_one, with_room
-from odrf.engine.growth.tree_kernel import NODE, ScratchPool, buffers_for
+from odrf.engine.growth.tree_builder import ScratchPool, with_room
+from odrf.engine.growth.tree_kernel import NODE, buffers_for
 from odrf.engine.resamples import BOOTSTRAP, SUBSAMPLE, Sampling, draw_halves
 from odrf.engine.splits.impurity import GINI, ORDINAL, SQUARED_ERROR
 from odrf.engine.splits.splitter import SORTED_TOGETHER, as_searched, scratch_for
@@ -24,7 +24,7 @@ from odrf.projections.mixture import Mixture, Share
 from odrf.projections.patch import Patch
 from odrf.projections.regression import LDA, LEAST_SQUARES, LOGISTIC, ProjectionPursuit
 from odrf.projections.sparse import RandomCombination
-from problems import CART, cart, indicators, noisy, plain, problems
+from problems import CART, cart, grow_one, indicators, noisy, plain, problems
 from reference.best_first import BestOpen, decrease, grow_best_first
 from reference.forests import direction, goes_left
 from reference.growing import FirstBest, grow

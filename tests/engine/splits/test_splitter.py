@@ -15,7 +15,6 @@ from scipy.stats import chisquare
 
 from engine.splits.test_cuts import binned
 from nodes import described
-from odrf.engine.growth.tree_builder import grow_one
 from odrf.engine.kernel_params import BIC, NO_PENALTY
 from odrf.engine.numeric import digit_scratch
 from odrf.engine.rows import rows_at
@@ -32,7 +31,7 @@ from odrf.engine.splits.impurity import (
 )
 from odrf.engine.trees.forest import ARRAYS
 from odrf.projections.regression import LOGISTIC
-from problems import noisy, plain, problems
+from problems import grow_one, noisy, plain, problems
 
 ONE_SUM = [SQUARED_ERROR, GINI, ORDINAL]
 
