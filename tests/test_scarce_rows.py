@@ -112,7 +112,9 @@ def ask(fit, data, folder, drawn, explained):
                 str(answer.summary())
                 if hasattr(answer, "plot") and is_drawn:
                     answer.plot()
-        except InputError as refusal:
+        except (InputError, TypeError) as refusal:
+            # a method that needs an argument is not called
+            assert isinstance(refusal, InputError) or "required" in str(refusal), name
             assert len(str(refusal)) > 20
         else:
             answered += 1

@@ -81,7 +81,7 @@ SHORT = {
         "Interactions.plot", "Interactions.summary", "PixelImportance.summary",
     ],
     "they take trees of those that there are": [
-        "combine", "forest", "part", "tree", "without_data", "ForestPath.best",
+        "combine", "forest", "part", "tree", "without_data", "ForestPath.best", "NestedPath.best",
         "PruningPath.best",
     ],
     "a second or less for 20,000 rows": ["calibration", "discrimination", "roc"],

@@ -83,6 +83,11 @@ def levels_set_in(names: Iterable[str]) -> AbstractContextManager[None]:
     return _within(_set, frozenset(names))
 
 
+def levels_warned_of(levels: set[tuple[str, Any]]) -> AbstractContextManager[None]:
+    """Within this context, warn only of levels of factors that are not among these; add them."""
+    return _within(_before, levels)
+
+
 class LevelsSaidOnce:
     """A context in which rows are set to levels again and again: it warns at its end."""
 
@@ -104,19 +109,6 @@ class LevelsSaidOnce:
             self._new_levels[each.name] = before._replace(
                 levels=before.levels.union(each.levels, False)
             )
-
-
-class LevelsSaidBefore:
-    """A context that is entered for one chunk of rows after the other; it warns of a level once."""
-
-    def __init__(self) -> None:
-        self._warned: set[tuple[str, Any]] = set()
-
-    def __enter__(self) -> None:
-        self._token = _before.set(self._warned)
-
-    def __exit__(self, *_: object) -> None:
-        _before.reset(self._token)
 
 
 class GatheredLevels:

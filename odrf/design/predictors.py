@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial, reduce
 from itertools import product
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -387,18 +387,14 @@ def kept_columns(
 
     They are no predictors by themselves, or whole numbers of more digits than 32 bits hold.
     """
-    readable = readable_columns(recipe)
+    readable, names = readable_columns(recipe), []
     type_of = dict(zip(frame.columns, frame.dtypes, strict=True))
-    names = [
-        name
-        for name in columns
-        if name not in readable or (_may_be_long(type_of[name]) and _is_long(frame[name]))
-    ]
+    for name in columns:
+        dtype = type_of[name]
+        may_be_long = is_integer_dtype(dtype) and getattr(dtype, "itemsize", 8) > 2
+        if name not in readable or (may_be_long and _is_long(frame[name])):
+            names.append(name)
     return selected(frame, names).copy() if names else None
-
-
-def _may_be_long(dtype: Any) -> bool:
-    return is_integer_dtype(dtype) and getattr(dtype, "itemsize", 8) > 2
 
 
 def _is_long(column: pd.Series) -> bool:

@@ -50,20 +50,16 @@ class Scaling:
         step = max(1, CELLS // max(1, columns.shape[1]))
         for first in range(0, len(columns), step):
             part = slice(first, first + step)
-            result[part] = self._scaled(columns[part], part)
+            constant, holes = self.range[part] == 0, self.holes[part]
+            with np.errstate(over="ignore"):
+                scaled = columns[part] - self.low[part, np.newaxis]
+                scaled /= np.where(constant, 1.0, self.range[part])[:, np.newaxis]
+            if constant.any():
+                scaled[constant] = np.where(np.isnan(scaled[constant]), np.nan, 0.0)
+            if holes.any():
+                scaled[holes] = np.nan_to_num(scaled[holes], nan=0.0, posinf=np.inf, neginf=-np.inf)
+            result[part] = np.clip(scaled, -FARTHEST, FARTHEST, out=scaled)
         return result
-
-    def _scaled(self, columns: NDArray[np.float64], part: slice) -> NDArray[np.float64]:
-        """Return `columns`, which are a part of all, scaled, in 64 bits."""
-        constant, holes = self.range[part] == 0, self.holes[part]
-        with np.errstate(over="ignore"):
-            scaled = columns - self.low[part, np.newaxis]
-            scaled /= np.where(constant, 1.0, self.range[part])[:, np.newaxis]
-        if constant.any():
-            scaled[constant] = np.where(np.isnan(scaled[constant]), np.nan, 0.0)
-        if holes.any():
-            scaled[holes] = np.nan_to_num(scaled[holes], nan=0.0, posinf=np.inf, neginf=-np.inf)
-        return np.clip(scaled, -FARTHEST, FARTHEST, out=scaled)
 
 
 def learn_scaling(columns: NDArray[np.float64], names: Sequence[str]) -> Scaling:
@@ -121,8 +117,7 @@ class Unscaled(NamedTuple):
         """Return the scaling of these training columns, n ≥ 1, with these names (p,), and them."""
         p = len(names)
         scaling = Scaling(np.zeros(p), np.zeros(p), np.zeros(p, dtype=np.bool_))
-        layout = self._layout(p)
-        out = self._blank(layout)
+        layout, out = self._blank(p)
         for piece in self.pieces():
             if isinstance(piece, Levels):
                 first, width, codes = piece
@@ -143,8 +138,7 @@ class Unscaled(NamedTuple):
         Where a row has none of the levels of a factor of few levels, its indicators are `unknown`;
         the code of many levels is 0, which counts as about their mean score.
         """
-        layout = self._layout(len(scaling.range))
-        out = self._blank(layout)
+        layout, out = self._blank(len(scaling.range))
         for piece in self.pieces():
             if isinstance(piece, Levels):
                 _write_levels(out, layout, piece, scaling.range, unknown)
@@ -152,31 +146,28 @@ class Unscaled(NamedTuple):
                 out[layout.place[piece.at]] = scaling.of(piece.at).apply(piece.values)
         return EncodedColumns(out, layout) if layout.level.any() else out
 
-    def _blank(self, layout: Layout) -> NDArray[np.float32]:
-        many = [width for width in self.widths.values() if width > FEW_LEVELS]
-        shape = layout.n_numbers + len(many), self.n
+    def _blank(self, p: int) -> tuple[Layout, NDArray[np.float32]]:
+        """Return where the p columns are stored, factors of many levels as codes, and the array."""
+        level, factor = np.zeros(p, dtype=np.int32), np.zeros(p, dtype=np.int32)
+        n_many = 0
+        for first, width in self.widths.items():
+            if width > FEW_LEVELS:
+                require_numbers(
+                    width, MOST_LEVELS, "levels of a factor", "join levels that are rare"
+                )
+                factor[first : first + width] = n_many
+                level[first : first + width] = np.arange(1, width + 1)
+                n_many += 1
+        is_number = level == 0
+        n_numbers = int(is_number.sum())
+        shape = n_numbers + n_many, self.n
         require_memory(
             NUMBER * shape[0] * shape[1],
             f"a table of {shape[1]} rows and {shape[0]} columns",
             "use fewer rows or fewer predictors",
         )
-        return np.zeros(shape, dtype=np.float32)
-
-    def _layout(self, p: int) -> Layout:
-        """Return where the p columns are, if factors of many levels are stored as codes."""
-        level = np.zeros(p, dtype=np.int32)
-        many = [(first, width) for first, width in self.widths.items() if width > FEW_LEVELS]
-        if not many:
-            return Layout(np.arange(p, dtype=np.int32), level, p)
-        factor = np.zeros(p, dtype=np.int32)
-        for f, (first, width) in enumerate(many):
-            require_numbers(width, MOST_LEVELS, "levels of a factor", "join levels that are rare")
-            factor[first : first + width] = f
-            level[first : first + width] = np.arange(1, width + 1)
-        is_number = level == 0
-        n_numbers = int(is_number.sum())
         place = np.where(is_number, np.cumsum(is_number) - 1, n_numbers + factor)
-        return Layout(place.astype(np.int32), level, n_numbers)
+        return Layout(place.astype(np.int32), level, n_numbers), np.zeros(shape, dtype=np.float32)
 
 
 def _write_levels(

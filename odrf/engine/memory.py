@@ -99,8 +99,8 @@ def available_memory(root: Path = Path("/")) -> float:
     It is the least of what the machine has free, what the control groups of the process allow, and
     what its limit of addresses (``ulimit -v``) leaves.
     """
-    found = [*_machine(root), *_groups(root), *_addresses(root)]
-    return max(0.0, min(found, default=float("inf")))
+    limits = [*_machine(root), *_groups(root), *_addresses(root)]
+    return max(0.0, min(limits, default=float("inf")))
 
 
 def resident_memory(root: Path = Path("/")) -> float:

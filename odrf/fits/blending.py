@@ -43,7 +43,7 @@ from odrf.fits.stacking import (
     log_loss_in_squares,
     mean_products,
     mean_sums,
-    products_of_unseen,
+    products_of_trees,
     sums_of_rows,
 )
 from odrf.options.blend import ERROR
@@ -84,14 +84,14 @@ Evaluator: TypeAlias = "Callable[[Pilots, NDArray[np.float64]], Evidence]"
 class _EvaluatedPilots(NamedTuple):
     """Pilot trees and their validation rows.
 
-    `at` (m,), `unseen` (m, b).  `leaves` (m, b): the root.  `tables`: they are many.
+    `at` (m,), `out_of_bag` (m, b).  `leaves` (m, b): the root.  `tables`: they are many.
     """
 
     at: NDArray[np.int64]
     trees: Sequence[Sequence[Forest]]
     leaves: list[NDArray[np.int32]]
     tables: list[NDArray[np.float64] | None]
-    unseen: list[NDArray[np.bool_]]
+    out_of_bag: list[NDArray[np.bool_]]
     n_jobs: int
 
     @property
@@ -118,8 +118,10 @@ class _EvaluatedPilots(NamedTuple):
         G, b, K = self.shape
         values = np.empty((G, block.stop - block.start, b, K))
         for g, table, first, last in self._tables():
-            leaves, unseen = self.leaves[g][block], self.unseen[g][block]
-            write_out_of_bag_values(table, leaves, unseen, centre, scale, first, last, values[g])
+            leaves, out_of_bag = self.leaves[g][block], self.out_of_bag[g][block]
+            write_out_of_bag_values(
+                table, leaves, out_of_bag, centre, scale, first, last, values[g]
+            )
         return values
 
     def own_values(self, block: slice, code: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -127,8 +129,8 @@ class _EvaluatedPilots(NamedTuple):
         G, b, _ = self.shape
         own = np.empty((G, block.stop - block.start, b))
         for g, table, first, last in self._tables():
-            leaves, unseen = self.leaves[g][block], self.unseen[g][block]
-            write_own_values(table, leaves, unseen, code, first, last, own[g])
+            leaves, out_of_bag = self.leaves[g][block], self.out_of_bag[g][block]
+            write_own_values(table, leaves, out_of_bag, code, first, last, own[g])
         return own
 
     def _tables(self) -> Iterator[tuple[int, NDArray[np.float64], int, int]]:
@@ -180,8 +182,8 @@ def _evaluated(pilots: Pilots) -> _EvaluatedPilots:
 
     leaves = list(in_order(leaves_of_kind, range(len(trees)), n_jobs))
     of_rows = {sampling: np.ascontiguousarray(mask.T) for sampling, mask in masks.items()}
-    unseen = [of_rows[sampling] for sampling in samplings]
-    return _EvaluatedPilots(at, trees, leaves, tables, unseen, n_jobs)
+    out_of_bag = [of_rows[sampling] for sampling in samplings]
+    return _EvaluatedPilots(at, trees, leaves, tables, out_of_bag, n_jobs)
 
 
 def _table(trees: Sequence[Forest]) -> NDArray[np.float64] | None:
@@ -194,16 +196,16 @@ def _leaves_out_of_bag(
     trees: Sequence[Forest],
     rows: NDArray[np.float32],
     layout: Layout | None,
-    unseen: NDArray[np.bool_],
+    out_of_bag: NDArray[np.bool_],
     shared: bool,
 ) -> NDArray[np.int32]:
-    """Return the leaf (m, b) of each row (m, r) in each tree; its root if not `unseen` (b, m).
+    """Return the leaf (m, b) of each row (m, r) in each tree; its root if not `out_of_bag` (b, m).
 
     If numbers are `shared`, nodes of all trees are numbered one tree after the other.
     """
-    leaves = np.zeros(unseen.shape, dtype=np.int32)
+    leaves = np.zeros(out_of_bag.shape, dtype=np.int32)
     root = 0
-    for tree, mask, of_tree in zip(trees, unseen, leaves, strict=True):
+    for tree, mask, of_tree in zip(trees, out_of_bag, leaves, strict=True):
         at = np.flatnonzero(mask)
         of_tree[at] = leaves_reached(tree, rows.take(at, axis=0), layout)
         if shared:
@@ -221,10 +223,10 @@ def _evidence_of_numbers(
     """Return the evidence on a regression, of K numbers for each row."""
 
     def products_of(block: slice) -> NDArray[np.float64]:
-        return products_of_unseen(evaluated.values(block, target[block], root_weights[block]))
+        return products_of_trees(evaluated.values(block, target[block], root_weights[block]))
 
     blocks = np.concatenate(evaluated.by_blocks(products_of), axis=2)
-    products, rows = mean_products(blocks, evaluated.unseen, weights)
+    products, rows = mean_products(blocks, evaluated.out_of_bag, weights)
     return Evidence(products, None, np.diag(products).copy(), rows, None)
 
 
@@ -236,10 +238,10 @@ def _evidence_of_classes(
     target, total = np.eye(K)[code], weights.sum()
     shares = weights @ target / total
     target -= shares
-    unseen, ones = evaluated.unseen, np.ones((1, K))
+    out_of_bag, ones = evaluated.out_of_bag, np.ones((1, K))
 
     def sums_of(block: slice) -> tuple[SumsOfRows, SumsOfRows]:
-        masks, of_class = [mask[block] for mask in unseen], code[block]
+        masks, of_class = [mask[block] for mask in out_of_bag], code[block]
         own = evaluated.own_values(block, of_class)
         squares = log_loss_in_squares(own, masks, shares[of_class])
         return (
@@ -248,9 +250,9 @@ def _evidence_of_classes(
         )
 
     squared, logarithmic = zip(*evaluated.by_blocks(sums_of), strict=True)
-    products, relations, rows = mean_sums(squared, unseen, weights)
+    products, relations, rows = mean_sums(squared, out_of_bag, weights)
     errors = np.diag(products) - 2 * relations + weights @ np.sum(target**2, axis=1) / total
-    log_loss = LogLoss(*mean_sums(logarithmic, unseen, weights)[:2])
+    log_loss = LogLoss(*mean_sums(logarithmic, out_of_bag, weights)[:2])
     return Evidence(products, relations, errors, rows, log_loss)
 
 

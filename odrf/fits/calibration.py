@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,20 +11,12 @@ from odrf.design.folds import fold_of_groups
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit, BoostedFit, Fit, GuidedFit
 from odrf.fits.stack.fit import StackedFit
-from odrf.statistics.calibration import (
-    POWER,
-    EvaluatedRows,
-    LogOdds,
-    Power,
-    Steps,
-    power_map,
-    recalibration_map,
-)
+from odrf.statistics import calibration
 
 Floats = NDArray[np.float64]
 
 # One map for each class, or one for all.
-Maps = tuple[Steps | LogOdds, ...] | tuple[Power]
+Maps = tuple[calibration.Steps | calibration.LogOdds, ...] | tuple[calibration.Power]
 
 FOLDS = 5
 
@@ -46,7 +37,7 @@ class Recalibration:
         return _mapped(p, self.maps)
 
 
-def recalibration(fit: AnyFit, rows: EvaluatedRows, method: str) -> Recalibration:
+def recalibration(fit: AnyFit, rows: calibration.EvaluatedRows, method: str) -> Recalibration:
     """Return the maps of a fit of K classes, learned from rows that it has not learned from."""
     maps = _maps(rows, method, np.ones(len(rows.code), dtype=np.bool_))
     indicators = rows.code[:, None] == np.arange(len(rows.classes))
@@ -54,12 +45,12 @@ def recalibration(fit: AnyFit, rows: EvaluatedRows, method: str) -> Recalibratio
         np.average((p - indicators) ** 2, axis=0, weights=rows.weights)
         for p in (rows.probabilities, _cross_fitted(rows, method, fit.control.seed))
     )
-    known = cast("Fit | GuidedFit | BoostedFit | StackedFit", fit)
+    assert isinstance(fit, Fit | GuidedFit | BoostedFit | StackedFit)
     source = f"{len(rows.code)} rows {rows.source}"
-    return Recalibration(known, method, maps, before, after, source)
+    return Recalibration(fit, method, maps, before, after, source)
 
 
-def _maps(rows: EvaluatedRows, method: str, used: NDArray[np.bool_]) -> Maps:
+def _maps(rows: calibration.EvaluatedRows, method: str, used: NDArray[np.bool_]) -> Maps:
     """Return the map of each class, or that of all, learned from the rows that are `used` (n,)."""
     if not used.any():
         raise InputError(
@@ -67,10 +58,10 @@ def _maps(rows: EvaluatedRows, method: str, used: NDArray[np.bool_]) -> Maps:
             "more trees"
         )
     p, code, weights = rows.probabilities[used], rows.code[used], rows.weights[used]
-    if method == POWER:
-        return (power_map(p, code, weights),)
+    if method == calibration.POWER:
+        return (calibration.power_map(p, code, weights),)
     return tuple(
-        recalibration_map(method, p[:, k], (code == k).astype(np.float64), weights)
+        calibration.recalibration_map(method, p[:, k], (code == k).astype(np.float64), weights)
         for k in range(p.shape[1])
     )
 
@@ -78,7 +69,7 @@ def _maps(rows: EvaluatedRows, method: str, used: NDArray[np.bool_]) -> Maps:
 def _mapped(p: Floats, maps: Maps) -> Floats:
     """Return calibrated probabilities (n, K); those of several classes are made to add up to 1."""
     first = maps[0]
-    if isinstance(first, Power):
+    if isinstance(first, calibration.Power):
         return first(p)
     if len(maps) == 2:
         second = maps[1](p[:, 1])
@@ -88,7 +79,7 @@ def _mapped(p: Floats, maps: Maps) -> Floats:
     return np.where(total > 0, each / np.where(total > 0, total, 1.0), p)
 
 
-def _cross_fitted(rows: EvaluatedRows, method: str, seed: int) -> Floats:
+def _cross_fitted(rows: calibration.EvaluatedRows, method: str, seed: int) -> Floats:
     """Return for each row (n, K) the calibrated probabilities by maps learned on other rows."""
     fold = np.random.default_rng(seed).permutation(len(rows.code)) % FOLDS
     if rows.groups is not None:

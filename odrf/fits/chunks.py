@@ -20,7 +20,7 @@ from odrf.checks import is_list
 from odrf.design import INDICATORS, Design
 from odrf.design.chunks import BlockReader, StreamedRows
 from odrf.design.design import STREAMED, NoData
-from odrf.design.encoding import LevelsSaidBefore
+from odrf.design.encoding import levels_warned_of
 from odrf.engine.chunks import (
     Gathering,
     HashedDraw,
@@ -405,10 +405,10 @@ def chunks_predicted(
         )
     # a column that predictions need and chunks lack is refused when the rows are read
     frames = chunks.frames([name for name in names if name in needed])
-    warned = LevelsSaidBefore()
+    warned: set[tuple[str, Any]] = set()
     with progress_bar(frames, unit="chunk", progress=progress) as bar:
         for frame in bar:
-            with warned:
+            with levels_warned_of(warned):
                 predicted = predict(frame)
             yield frame[list(kept)], predicted
 

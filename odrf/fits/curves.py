@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -34,17 +34,7 @@ from odrf.fits.missing import empty_columns, reading_empty_cells
 from odrf.fits.responses import expected_response
 from odrf.fits.stack.fit import StackedFit
 from odrf.fits.stack.growing import refit_stack
-from odrf.statistics.curves import (
-    CurveSpread,
-    Interaction,
-    VariablePoints,
-    accumulated,
-    accumulated_levels,
-    accumulated_pairs,
-    overall_interaction,
-    pair_interaction,
-    similarity_order,
-)
+from odrf.statistics import curves
 from odrf.statistics.effects import functional_covariance
 from odrf.statistics.jackknife import degrees_of_freedom
 
@@ -59,7 +49,7 @@ LARGEST = 2.0**63
 
 def points_of(
     fit: AnyFit, rows: RawRows, name: str, points: int, values: Sequence[Any] | None
-) -> VariablePoints:
+) -> curves.VariablePoints:
     """Return the points of a variable: the `values` given, or chosen ones.
 
     All of at most `points` numbers, else equally spaced ones between their 1 % and 99 % quantiles.
@@ -87,7 +77,7 @@ def points_of(
 
 def _of_numbers(
     name: str, column: pd.Series, points: int, values: Sequence[Any] | None
-) -> VariablePoints:
+) -> curves.VariablePoints:
     observed = column.to_numpy(dtype=np.float64, na_value=np.nan)
     whole = pd.api.types.is_integer_dtype(column)
     if values is not None:
@@ -107,10 +97,12 @@ def _of_numbers(
             chosen = np.linspace(float(ends[0]), float(ends[1]), points)
             chosen = np.unique(np.rint(chosen)) if whole else chosen
     fits_type = whole and (chosen == np.rint(chosen)).all() and (np.abs(chosen) < LARGEST).all()
-    return VariablePoints(name, chosen.astype(np.int64) if fits_type else chosen, True, observed)
+    return curves.VariablePoints(
+        name, chosen.astype(np.int64) if fits_type else chosen, True, observed
+    )
 
 
-def _of_levels(name: str, column: pd.Series, values: Sequence[Any] | None) -> VariablePoints:
+def _of_levels(name: str, column: pd.Series, values: Sequence[Any] | None) -> curves.VariablePoints:
     if isinstance(column.dtype, pd.CategoricalDtype):
         levels = column.cat.remove_unused_categories().cat.categories
     else:
@@ -120,7 +112,7 @@ def _of_levels(name: str, column: pd.Series, values: Sequence[Any] | None) -> Va
     if len(chosen) == 0 or chosen.isna().any() or not chosen.is_unique:
         raise InputError(f"values= of {name!r}: give one level or more, each once")
     at = chosen.get_indexer(pd.Index(column.astype(object))).astype(np.float64)
-    return VariablePoints(name, chosen.to_numpy(), False, np.where(at < 0, np.nan, at))
+    return curves.VariablePoints(name, chosen.to_numpy(), False, np.where(at < 0, np.nan, at))
 
 
 # Rows at points of a stack that are predicted together.
@@ -191,10 +183,7 @@ def _curves_of_stack(
 def _read(
     fit: AnyFit, X: Matrix, points: Mapping[str, Any], values: NDArray[np.float32]
 ) -> tuple[AnyFit, Matrix, OtherValues]:
-    """Return the fit and the matrix for reading rows X (p, n) at all points, and values at these.
-
-    Cells may be missing at some: unseen levels, products with missing cells of other variables.
-    """
+    """Return the fit and matrix for reading rows X (p, n) at all points, and values at these."""
     columns, p = _columns(fit, X, points), len(X)
     at = np.flatnonzero(np.isnan(values).any(axis=(0, 2)))
     empty = np.union1d(empty_columns(X), columns[at])
@@ -294,18 +283,18 @@ def mean_curve(
     return MeanCurve(mean, varying)
 
 
-def spread_of(fit: AnyFit, of_trees: Floats | None) -> CurveSpread | None:
+def spread_of(fit: AnyFit, of_trees: Floats | None) -> curves.CurveSpread | None:
     """Return how the means over the trees of values (B, M) vary over samples; None if unknown."""
     if of_trees is None or not isinstance(fit, Fit):
         return None
     covariance = functional_covariance(of_trees, kinds_of_trees(fit), fit.draws)
-    return CurveSpread(
+    return curves.CurveSpread(
         covariance.total, covariance.raw, covariance.n_rows, degrees_of_freedom(fit.draws)
     )
 
 
 # Accumulated local effects of a fit, for the whole fit and for each of its trees.
-def edges_of(fit: AnyFit, rows: RawRows, name: str, points: int) -> VariablePoints:
+def edges_of(fit: AnyFit, rows: RawRows, name: str, points: int) -> curves.VariablePoints:
     """Return the ends of intervals with about the same number of rows; of a factor its levels."""
     axis = points_of(fit, rows, name, points, None)
     if axis.numeric:
@@ -317,14 +306,14 @@ def edges_of(fit: AnyFit, rows: RawRows, name: str, points: int) -> VariablePoin
         ends = np.quantile(known, np.linspace(0, 1, points), method="inverted_cdf")
         distinct = np.unique(known)
         values = distinct if len(distinct) <= points else np.unique(ends)
-        axis = VariablePoints(name, values, True, axis.observed)
+        axis = curves.VariablePoints(name, values, True, axis.observed)
     if len(axis.values) < 2:
         raise InputError(f"{name!r} has one value only, so that it has no effect to accumulate")
     return axis
 
 
 def local_effects_of_number(
-    fit: AnyFit, rows: RawRows, axis: VariablePoints, advance: Callable[[int], object]
+    fit: AnyFit, rows: RawRows, axis: curves.VariablePoints, advance: Callable[[int], object]
 ) -> MeanCurve:
     """Return the accumulated local effects (G, K) at the G ends of intervals."""
     which = _used(rows, [axis])
@@ -336,11 +325,14 @@ def local_effects_of_number(
         (-1.0, {axis.name: axis.values[interval]}),
     ]
     differences = _differences(fit, rows, which, changes, interval, weight, advance)
-    return _along_last(differences, lambda difference: accumulated(difference, weight))
+    return _along_last(differences, lambda difference: curves.accumulated(difference, weight))
 
 
 def local_effects_of_two(
-    fit: AnyFit, rows: RawRows, axes: Sequence[VariablePoints], advance: Callable[[int], object]
+    fit: AnyFit,
+    rows: RawRows,
+    axes: Sequence[curves.VariablePoints],
+    advance: Callable[[int], object],
 ) -> MeanCurve:
     """Return the second-order effects (G·H, K) of two variables of numbers."""
     which = _used(rows, axes)
@@ -348,14 +340,9 @@ def local_effects_of_two(
     J, M = (len(axis.values) - 1 for axis in axes)
     cell = first * M + second
     weight = _sums(cell, rows.weights[which], J * M)
+    (a, at), (b, up_to) = ((axis.name, axis.values) for axis in axes)
     changes = [
-        (
-            1.0 if high == low else -1.0,
-            {
-                axes[0].name: axes[0].values[first + high],
-                axes[1].name: axes[1].values[second + low],
-            },
-        )
+        (1.0 if high == low else -1.0, {a: at[first + high], b: up_to[second + low]})
         for high in (1, 0)
         for low in (1, 0)
     ]
@@ -364,14 +351,14 @@ def local_effects_of_two(
 
     def surface(difference: Floats) -> Floats:
         shape = difference.shape[:-1]
-        corners = accumulated_pairs(difference.reshape(*shape, J, M), cells)
+        corners = curves.accumulated_pairs(difference.reshape(*shape, J, M), cells)
         return corners.reshape(*shape, -1)
 
     return _along_last(differences, surface)
 
 
 def local_effects_of_levels(
-    fit: AnyFit, rows: RawRows, axis: VariablePoints, advance: Callable[[int], object]
+    fit: AnyFit, rows: RawRows, axis: curves.VariablePoints, advance: Callable[[int], object]
 ) -> MeanCurve:
     """Return the effects (L, K) of the levels of a factor, accumulated along an order of them."""
     which = _used(rows, [axis])
@@ -387,10 +374,12 @@ def local_effects_of_levels(
     differences = _differences(fit, rows, of_rows, changes, step, weight, advance)
     of_levels = _sums(at, rows.weights[which], L)
     back = np.argsort(order)
-    return _along_last(differences, lambda step: accumulated_levels(step, of_levels)[..., back])
+    return _along_last(
+        differences, lambda step: curves.accumulated_levels(step, of_levels)[..., back]
+    )
 
 
-def _used(rows: RawRows, axes: Sequence[VariablePoints]) -> Integers:
+def _used(rows: RawRows, axes: Sequence[curves.VariablePoints]) -> Integers:
     """Return the rows of positive weight that have a value of each variable."""
     used = rows.weights > 0
     for axis in axes:
@@ -398,7 +387,7 @@ def _used(rows: RawRows, axes: Sequence[VariablePoints]) -> Integers:
     return np.flatnonzero(used)
 
 
-def _intervals(axis: VariablePoints, which: Integers) -> Integers:
+def _intervals(axis: curves.VariablePoints, which: Integers) -> Integers:
     """Return the interval of each row: above its lower end, up to its upper end."""
     interval = np.searchsorted(axis.values, axis.observed[which], side="left") - 1
     return np.clip(interval, 0, len(axis.values) - 2)
@@ -418,11 +407,7 @@ def _differences(
     weight: Floats,
     advance: Callable[[int], object],
 ) -> MeanCurve:
-    """Return the mean over the rows of each cell (C, K) of signed predictions, added up.
-
-    `which` (m,) are the rows, `cell` (m,) theirs, `weight` (C,); `changes` are signs and values
-    (m,).
-    """
+    """Return the mean over the rows of each cell (C, K) of signed predictions, added up."""
     part = RawRows(
         rows.frame.iloc[which], with_rows(rows.X, which), rows.weights[which], rows.training,
         np.ones(len(which), dtype=np.bool_), rows.offset[which],
@@ -439,7 +424,9 @@ def _differences(
     return MeanCurve(mean, of_trees if trees_vary(fit) else None)
 
 
-def _order(rows: RawRows, axis: VariablePoints, which: Integers, level: Integers) -> Integers:
+def _order(
+    rows: RawRows, axis: curves.VariablePoints, which: Integers, level: Integers
+) -> Integers:
     """Return the numbers of the levels of positive weight, in their order."""
     column = rows.frame[axis.name]
     natural = pd.api.types.is_bool_dtype(column) or (
@@ -449,7 +436,7 @@ def _order(rows: RawRows, axis: VariablePoints, which: Integers, level: Integers
     if natural or L < 3:
         return np.arange(L)
     others = [rows.frame[name].iloc[which] for name in rows.frame.columns if name != axis.name]
-    return similarity_order(level, L, others)
+    return curves.similarity_order(level, L, others)
 
 
 def _along_last(differences: MeanCurve, accumulate: Any) -> MeanCurve:
@@ -466,8 +453,8 @@ def _along_last(differences: MeanCurve, accumulate: Any) -> MeanCurve:
 class Interacting(NamedTuple):
     """Interactions of each of P variables with all others, and of `itertools.combinations`."""
 
-    overall: list[Interaction]
-    pairs: list[Interaction]
+    overall: list[curves.Interaction]
+    pairs: list[curves.Interaction]
 
 
 def interacting(
@@ -482,13 +469,13 @@ def interacting(
         alone[name] = predicted.mean(axis=0)
         own = np.arange(len(predicted))
         overall.append(
-            overall_interaction(predicted[own, own], alone[name], predicted.mean(axis=1))
+            curves.overall_interaction(predicted[own, own], alone[name], predicted.mean(axis=1))
         )
         advance()
     pairs = []
     for first, second in combinations(names, 2):
         both = _at_all(fit, rows, {name: values[name] for name in (first, second)}).mean(axis=0)
-        pairs.append(pair_interaction(both, alone[first], alone[second]))
+        pairs.append(curves.pair_interaction(both, alone[first], alone[second]))
         advance()
     return Interacting(overall, pairs)
 
@@ -511,8 +498,8 @@ def grown_on_permuted(fit: AnyFit, seed: int) -> AnyFit:
         return grow_guided_fit(fit.call, fit.design, permuted, fit.frame, fit.control, False)
     if isinstance(fit, StackedFit):
         return refit_stack(fit, permuted)
-    grown = cast(Fit, fit)
-    return grow_fit(grown.call, grown.design, permuted, grown.request)
+    assert isinstance(fit, Fit)
+    return grow_fit(fit.call, fit.design, permuted, fit.request)
 
 
 def _values(rows: RawRows, name: str) -> NDArray[Any]:

@@ -27,14 +27,7 @@ from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import warn_user
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.responses import leaves_rows_out
-from odrf.statistics.data_checks import (
-    Repetition,
-    autocorrelation,
-    exact_sum,
-    goes_with,
-    in_same_order,
-    repetition,
-)
+from odrf.statistics import data_checks
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -59,10 +52,7 @@ class CandidateGroups(NamedTuple):
 def candidate_groups(
     data: pd.DataFrame, names: list[str], rows: Integers
 ) -> Iterator[CandidateGroups]:
-    """Yield the columns of few labels or whole numbers that divide the `rows` into groups.
-
-    Of many rows only some are searched, and of a column of many values the rows of some of these.
-    """
+    """Yield the columns of few labels or whole numbers that divide the `rows` into groups."""
     if len(rows) < FEWEST_ROWS:
         return
     some = rows_drawn(rows, ROWS)
@@ -222,10 +212,7 @@ def warn_of_codes_for_missing(checked: CheckedRows) -> None:
 
 
 def code_for_missing(values: Floats) -> float | None:
-    """Return the number among values (n,) that seems to stand for missing cells; None without one.
-
-    It is such as -999 in several rows: the only negative one, or far from all others.
-    """
+    """Return the number, such as -999, that seems to stand for missing cells (n,), or None."""
     ends = {float(np.fmin.reduce(values)), float(np.fmax.reduce(values))} if len(values) else set()
     for code in sorted(ends & CODES):
         others = values[np.isfinite(values) & (values != code)]
@@ -245,11 +232,7 @@ MOST_IN_SUM = 3
 
 
 def warn_of_leaking_predictors(checked: CheckedRows) -> None:
-    """Warn of predictors from which the response can be computed, if there are others beside them.
-
-    One that it follows in order or one to one, or up to three numbers of which it is a weighted
-    sum.
-    """
+    """Warn of predictors, not all, from which the response can be computed exactly."""
     leaking = leaking_predictors(checked)
     if not leaking:
         return
@@ -290,7 +273,7 @@ def _goes_with(name: str, checked: CheckedRows, place: Integers, codes: Integers
         return False
     values = checked.column(name).iloc[place] if numbers is None else numbers[place]
     try:
-        return goes_with(pd.factorize(values)[0].astype(np.int64), codes[place])
+        return data_checks.goes_with(pd.factorize(values)[0].astype(np.int64), codes[place])
     except TypeError:  # values that are no labels
         return False
 
@@ -301,12 +284,15 @@ def _numbers_that_tell(checked: CheckedRows, place: Integers) -> list[str]:
         values = checked.numbers_in(name)
         if values is not None and np.isfinite(values[place]).all():
             known[name] = values[place]
-            if in_same_order(known[name], y):
+            if data_checks.in_same_order(known[name], y):
                 return [name]
     if not 2 <= len(known) <= MOST_SUMMED:
         return []
     summed = list(known)
-    used = [summed[j] for j in exact_sum(np.stack(list(known.values()), axis=1), y, MOST_IN_SUM)]
+    used = [
+        summed[j]
+        for j in data_checks.exact_sum(np.stack(list(known.values()), axis=1), y, MOST_IN_SUM)
+    ]
     return used if len(used) < len(checked.predictors) else []
 
 
@@ -316,10 +302,7 @@ FEWEST_LEVELS, FEW_ROWS_OF_LEVEL = 30, 3
 
 
 def warn_of_rare_levels(fit: AnyFit, data: pd.DataFrame) -> None:
-    """Warn of predictors of text that have fewer than three rows a level, on average.
-
-    Not of numbers and dates, ``C()`` and categories.
-    """
+    """Warn of predictors of text that have fewer than three rows a level, on average."""
     n = int(np.count_nonzero(fit.data.complete))
     for variable in fit.design.recipe.variables:
         name, factor = variable.name, variable.encoding
@@ -342,11 +325,8 @@ def warn_of_rare_levels(fit: AnyFit, data: pd.DataFrame) -> None:
 MOST_PREDICTORS = 30
 
 
-def repeated_rows(fit: AnyFit, data: pd.DataFrame) -> tuple[str, Repetition] | None:
-    """Return the column of `data` by which the training rows are repeated measurements, or None.
-
-    Of several, the one within which the others vary least, also outside of the formula.
-    """
+def repeated_rows(fit: AnyFit, data: pd.DataFrame) -> tuple[str, data_checks.Repetition] | None:
+    """Return the column of `data` by which the training rows are repeated measurements, or None."""
     response, y = set(fit.design.response.columns), fit.data.y
     names = [name for name in data.columns if isinstance(name, str) and name not in response]
     predictors = _predictors(fit.design, data)
@@ -356,7 +336,7 @@ def repeated_rows(fit: AnyFit, data: pd.DataFrame) -> tuple[str, Repetition] | N
         y = (codes == np.bincount(codes).argmax()).astype(np.float64)
     of_rows = np.zeros(len(data))
     of_rows[fit.data.complete] = y
-    repeated: list[tuple[str, Repetition]] = []
+    repeated: list[tuple[str, data_checks.Repetition]] = []
     read: tuple[Integers | None, dict[str, Floats | None]] = None, {}
     for name, rows, codes, numbered in candidate_groups(
         data, names, np.flatnonzero(fit.data.complete)
@@ -364,7 +344,7 @@ def repeated_rows(fit: AnyFit, data: pd.DataFrame) -> tuple[str, Repetition] | N
         if rows is not read[0]:
             read = rows, {each: numbers_or_labels(data[each].iloc[rows]) for each in predictors}
         others = [values for each, values in read[1].items() if each != name and values is not None]
-        of_column = repetition(codes, np.array([of_rows[rows], *others]), numbered)
+        of_column = data_checks.repetition(codes, np.array([of_rows[rows], *others]), numbered)
         if of_column is not None:
             repeated.append((name, of_column))
     return min(repeated, key=lambda each: each[1].mean, default=None)
@@ -377,10 +357,7 @@ FIRST_ROWS = 2000
 
 
 def column_of_subjects(fit: AnyFit, data: pd.DataFrame) -> str | None:
-    """Return the column of subjects whose rows follow each other in time, or None.
-
-    One row of a subject begins when another one ends, and its rows never overlap.
-    """
+    """Return the column of subjects whose rows follow each other in time, or None."""
     times = fit.data.times
     if times is None or times.start is None:
         return None
@@ -424,10 +401,7 @@ FEWEST_ROWS_IN_TIME, FEW_ROWS_IN_TIME, MOST_COLUMNS = 2 * LENGTH, 64, 500
 
 
 def followed_in_time(fit: Fit, data: pd.DataFrame) -> tuple[str, float] | None:
-    """Return the column of times, and how strongly residuals follow each other in it, or None.
-
-    Residuals are those of out-of-bag rows; of a single tree on all rows those of its leaves.
-    """
+    """Return the column of times, and how strongly residuals follow each other in it, or None."""
     rows = np.flatnonzero(fit.data.complete)
     if len(rows) < FEWEST_ROWS_IN_TIME:
         return None
@@ -440,7 +414,7 @@ def followed_in_time(fit: Fit, data: pd.DataFrame) -> tuple[str, float] | None:
         is_time = is_datetime64_any_dtype(column.dtype)
         # A number can be that of the row in a table that is sorted by its classes.
         if (is_time or (is_number and not is_sorted)) and _runs_through(column, rows):
-            correlation = autocorrelation(_residuals(fit))
+            correlation = data_checks.autocorrelation(_residuals(fit))
             return (str(name), correlation) if correlation > STRONG else None
     return None
 

@@ -76,10 +76,7 @@ def averages(
     offset: Floats | None = None,
     advance: Callable[[int], object] = lambda n: None,
 ) -> Averages:
-    """Return Σ share_i · prediction_i over the rows X (p, n) of each group (n,), from 0.
-
-    `offset` (n,) are those of boosted trees.
-    """
+    """Return Σ share_i · prediction_i over the rows X (p, n) of each group (n,), from 0."""
     if not trees_vary(fit):
         of_rows = expected_response(fit, X, offset, advance)
         return Averages(_weights(share, group, n_groups).T @ of_rows, None, of_rows)
@@ -225,10 +222,7 @@ class Estimand(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Uncertainty:
-    """What the covariance of M estimates is computed from: values of trees (B, M), of `kinds` (B,).
-
-    If rows are a sample, `of_units` (k, M), of whose products their share is made.
-    """
+    """What the covariance of M estimates is made of: trees (B, M), and units (k, M) of a sample."""
 
     of_trees: Floats
     kinds: Integers
@@ -243,10 +237,7 @@ class Uncertainty:
 
     @one_thread()
     def in_units(self, gradient: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return `covariance` with each combination measured in a unit, and these units (R,).
-
-        Powers of 2 near the size of the values, whose squares may be beyond the range of floats.
-        """
+        """Return `covariance` with each combination measured in a unit, and these units (R,)."""
         of_trees, of_units, unit = self._scaled(gradient)
         total = of_trees.total
         return (total if of_units is None else total + of_units.T @ of_units), unit

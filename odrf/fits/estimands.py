@@ -45,16 +45,18 @@ class Contrast(NamedTuple):
 def contrasts_of(
     name: str, column: pd.Series, training: pd.Series, weights: Floats, contrast: Any
 ) -> list[Contrast]:
-    """Return the contrasts of a variable: `contrast` is one of `CONTRASTS`, or two values.
-
-    `column` (n,) are its values in the compared rows; spread and levels are those of `training`.
-    """
+    """Return the contrasts of a variable: `contrast` is one of `CONTRASTS`, or two values."""
     if not isinstance(contrast, str):
-        low, high = _pair(name, contrast)
+        if not isinstance(contrast, tuple | list) or len(contrast) != 2:
+            raise InputError(
+                f"contrast={contrast!r} is no contrast of {name!r}: use one of "
+                f"{listed(CONTRASTS)}, or two values such as (1, 2)"
+            )
+        low, high = contrast
         return [Contrast(f"{_in_words(high)} - {_in_words(low)}", low, high)]
     if contrast not in CONTRASTS:
         raise allowed("contrast", contrast, CONTRASTS)
-    if not _is_numeric(training):
+    if not is_numeric_dtype(training.dtype):
         return _of_levels(name, training, contrast)
     if is_bool_dtype(training.dtype):
         return [Contrast("True - False", False, True)]
@@ -69,7 +71,7 @@ def contrasts_of(
 
 def usual_contrast(training: pd.Series, weights: Floats) -> Any:
     """Return the contrast of a variable by default; of a number with two values, these."""
-    if not _is_numeric(training):
+    if not is_numeric_dtype(training.dtype):
         return "reference"
     require_exact(str(training.name), training)
     values = np.unique(_known(training, weights)[0])
@@ -85,7 +87,7 @@ def slope_of(
     By default they are the next values of training rows a quarter of a standard deviation away or
     more: steps of a forest lie between these, which other ends would miss or count twice.
     """
-    if not _is_numeric(training) or is_bool_dtype(training.dtype):
+    if not holds_numbers(training):
         raise InputError(
             f"{name!r} is no number in the fit, so that it has no slope: use comparisons()"
         )
@@ -129,6 +131,11 @@ def require_exact(name: str, *columns: pd.Series) -> None:
         )
 
 
+def holds_numbers(column: pd.Series) -> bool:
+    """Return whether a column holds numbers, which truth values are not."""
+    return is_numeric_dtype(column.dtype) and not is_bool_dtype(column.dtype)
+
+
 def is_exact(column: pd.Series) -> bool:
     """Return whether floats hold all whole numbers of a column."""
     known = column.dropna() if is_integer_dtype(column.dtype) else column.iloc[:0]
@@ -144,19 +151,6 @@ def levels_of(column: pd.Series) -> list[Any]:
 
 def _floats(column: pd.Series) -> Floats:
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
-
-
-def _is_numeric(column: pd.Series) -> bool:
-    return is_numeric_dtype(column.dtype)
-
-
-def _pair(name: str, contrast: Any) -> tuple[Any, Any]:
-    if isinstance(contrast, tuple | list) and len(contrast) == 2:
-        return contrast[0], contrast[1]
-    raise InputError(
-        f"contrast={contrast!r} is no contrast of {name!r}: use one of {listed(CONTRASTS)}, or two "
-        "values such as (1, 2)"
-    )
 
 
 def _of_numbers(values: Floats, training: pd.Series, weights: Floats, contrast: str) -> Contrast:
@@ -222,10 +216,7 @@ SLACK_OF_RANGE = 1e-6
 
 
 def warn_of_values_beyond(fit: AnyFit, values: Mapping[str, Iterable[Any]]) -> None:
-    """Warn of numbers beyond the range of the training rows, if the fit has these.
-
-    Trees predict there nearly what they predict at the end of the range.
-    """
+    """Warn of numbers beyond the range of the training rows, if the fit has these."""
     numbers = {
         name: [each for each in of if is_number(each) and not np.isnan(float(each))]
         for name, of in values.items()
@@ -236,7 +227,7 @@ def warn_of_values_beyond(fit: AnyFit, values: Mapping[str, Iterable[Any]]) -> N
         return
     for name, of in numbers.items():
         column = training[name]
-        if not is_numeric_dtype(column.dtype) or is_bool_dtype(column.dtype):
+        if not holds_numbers(column):
             continue
         low, high = float(column.min()), float(column.max())
         slack = SLACK_OF_RANGE * max(high - low, abs(low), abs(high))
@@ -282,7 +273,7 @@ def comparison_estimands(
             f"variables={names!r}: values are given apart: write variables={name!r}, "
             f"contrast={values!r}"
         )
-    chosen = _chosen(fit, names)
+    chosen, weights = _chosen(fit, names), fit.data.weights
     training = with_levels(fit.design, training_frame(fit.design, fit.data))
     frame = _frame_of(fit, newdata)
     if names is None and not is_list(contrast):
@@ -294,8 +285,8 @@ def comparison_estimands(
             name,
             frame[name],
             training[name],
-            fit.data.weights,
-            _fitting(training[name], fit.data.weights, contrast, several),
+            weights,
+            _fitting(training[name], weights, contrast, several),
         )
         for name in chosen
     }
@@ -316,7 +307,7 @@ def slope_estimands(
     chosen, weights = _chosen(fit, names), fit.data.weights
     frame = _frame_of(fit, newdata)
     if names is None:
-        numbers = [name for name in chosen if _is_number(training[name])]
+        numbers = [name for name in chosen if holds_numbers(training[name])]
         # floats may be the same for large numbers that differ
         chosen = [
             name
@@ -399,7 +390,3 @@ def _fitting(column: pd.Series, weights: Floats, contrast: Any, several: bool) -
     others = OF_FACTORS if number else OF_NUMBERS
     ignored = isinstance(contrast, str) and contrast in others and (several or not number)
     return usual_contrast(column, weights) if contrast is None or ignored else contrast
-
-
-def _is_number(column: pd.Series) -> bool:
-    return is_numeric_dtype(column.dtype) and not is_bool_dtype(column.dtype)

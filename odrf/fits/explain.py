@@ -6,23 +6,22 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import is_bool_dtype, is_numeric_dtype
+from pandas.api.types import is_numeric_dtype
 
 from odrf.design import TrainingData
 from odrf.design.folds import FoldRows
 from odrf.design.new_rows import training_frame, variables, with_levels, with_values
-from odrf.design.response import Response
 from odrf.engine.factors import Matrix, with_rows
 from odrf.engine.running import one_thread
 from odrf.engine.trees.forest import Forest, add_up_branches, predicted_classes
 from odrf.engine.trees.routing import leaf_nodes, predict
 from odrf.errors import InputError
-from odrf.fits.estimands import deviation_of, is_exact
+from odrf.fits.estimands import deviation_of, holds_numbers, is_exact
 from odrf.fits.fit import AnyFit, BoostedFit, Fit, RawRows
 from odrf.fits.growing import grow_fit
 from odrf.fits.missing import reading_empty_cells
@@ -30,22 +29,8 @@ from odrf.fits.pruning import grown_without, pruned_at
 from odrf.fits.responses import ValidationFolds, expected_response, folds_asked
 from odrf.fits.scores import explained_part
 from odrf.options.options import Options
-from odrf.pruning.complexity import (
-    ERROR,
-    IMPURITY,
-    WEAKEST_LINK,
-    critical_alphas,
-    nested_subtrees,
-    pruned,
-    root_errors,
-)
-from odrf.pruning.validation import (
-    Fold,
-    SubtreePath,
-    cross_validated,
-    geometric_means,
-    subtree_path,
-)
+from odrf.pruning import complexity
+from odrf.pruning.validation import Fold, cross_validated, geometric_means, subtree_path
 from odrf.text.splits import SplitWriter
 
 Floats = NDArray[np.float64]
@@ -73,10 +58,12 @@ def imitated(
     shares of leaves are mean probabilities. Of the pruning path, the subtree of at most
     `max_leaves` leaves with the smallest error by cross-validation.
     """
-    target = _predictions(fit)
+    target = expected_response(fit, fit.data.X)
+    if (target == target[0]).all():
+        raise InputError("the fit predicts the same for all rows: there is nothing to imitate")
     copies, data = _rows_to_imitate(fit, target)
     call = f"{fit.call}.surrogate(max_leaves={max_leaves})"
-    response = _response(fit)
+    response = replace(fit.design.response, columns=(), evaluation=None, imitated=True)
     design = replace(fit.design, response=response)
     K = response.n_classes
     request = Options(
@@ -88,30 +75,24 @@ def imitated(
         n_jobs=fit.control.n_jobs,
     )
     grown = grow_fit(call, design, data, request)
-    loss = ERROR if K == 1 else IMPURITY
-    validation = _of_copies(folds_asked(cast(Fit, fit), cv, seed, ""), copies)
+    loss = complexity.ERROR if K == 1 else complexity.IMPURITY
+    validation = folds_asked(fit, cv, seed, "")
+    of_copies = [FoldRows(fold.train[copies], fold.test[copies]) for fold in validation.folds]
+    validation = validation._replace(folds=of_copies)
     growth, folds = grown_without(grown, validation, fit.control.n_jobs, progress)
-    subtrees = nested_subtrees(grown.forest, WEAKEST_LINK, loss)
-    critical = partial(critical_alphas, rule=WEAKEST_LINK, loss=loss)
+    subtrees = complexity.nested_subtrees(grown.forest, complexity.WEAKEST_LINK, loss)
+    critical = partial(complexity.critical_alphas, rule=complexity.WEAKEST_LINK, loss=loss)
     alphas = geometric_means(subtrees.alpha)
     held = cross_validated(growth, folds, critical, alphas, copies)
-    path = subtree_path(
-        subtrees, WEAKEST_LINK, loss, float(root_errors(grown.forest)[0]), held, validation.by
-    )
-    row = _smallest_error(path, max_leaves)
+    error = float(complexity.root_errors(grown.forest)[0])
+    path = subtree_path(subtrees, complexity.WEAKEST_LINK, loss, error, held, validation.by)
+    small = path.table["leaves"].to_numpy() <= max_leaves
+    row = int(np.argmin(np.where(small, path.table["xerror"].to_numpy(), np.inf)))
     alpha = float(path.table["alpha"].iloc[row])
     forest = replace(grown.forest, count=_rows_in_nodes(grown.forest, fit.data.X))
-    tree = pruned_at(replace(grown, forest=forest), alpha, WEAKEST_LINK, "", path=path)
+    tree = pruned_at(replace(grown, forest=forest), alpha, complexity.WEAKEST_LINK, "", path=path)
     predicted = _held_out(fit, folds, copies, critical, float(alphas[row]), target.shape)
     return _evaluated(fit, tree, target, predicted, validation)
-
-
-def _predictions(fit: AnyFit) -> Floats:
-    """Return the means or probabilities (n, K) for training rows, offsets being 0."""
-    target = expected_response(fit, fit.data.X)
-    if (target == target[0]).all():
-        raise InputError("the fit predicts the same for all rows: there is nothing to imitate")
-    return target
 
 
 def _rows_to_imitate(fit: AnyFit, target: Floats) -> tuple[Integers, TrainingData]:
@@ -143,22 +124,6 @@ def _rows_in_nodes(tree: Forest, X: Matrix) -> NDArray[np.int32]:
     return count[:, 0].astype(np.int32)
 
 
-def _response(fit: AnyFit) -> Response:
-    """Return the response of the tree: the prediction of the fit's, in the same unit or classes."""
-    return replace(fit.design.response, columns=(), evaluation=None, imitated=True)
-
-
-def _of_copies(validation: ValidationFolds, copies: Integers) -> ValidationFolds:
-    """Return folds of the copies of rows."""
-    folds = [FoldRows(fold.train[copies], fold.test[copies]) for fold in validation.folds]
-    return validation._replace(folds=folds)
-
-
-def _smallest_error(path: SubtreePath, max_leaves: int) -> int:
-    small = path.table["leaves"].to_numpy() <= max_leaves
-    return int(np.argmin(np.where(small, path.table["xerror"].to_numpy(), np.inf)))
-
-
 def _held_out(
     fit: AnyFit,
     folds: list[Fold],
@@ -171,7 +136,7 @@ def _held_out(
     out = np.full(shape, np.nan)
     for fold in folds:
         rows = np.unique(copies[fold.rows])
-        tree = pruned(fold.tree, critical(fold.tree), alpha)
+        tree = complexity.pruned(fold.tree, critical(fold.tree), alpha)
         out[rows] = predict(tree, with_rows(fit.data.X, rows), fit.control.n_jobs)
     return out
 
@@ -208,6 +173,11 @@ class Candidates(NamedTuple):
     values: list[Any]
     distance: Floats
 
+    def some(self, number: int) -> Candidates:
+        """Return so many of them, from the nearest to the farthest."""
+        at = np.unique(np.linspace(0, len(self.values) - 1, number).round().astype(int))
+        return Candidates(self.name, [self.values[i] for i in at], self.distance[at])
+
 
 def candidates_of(fit: AnyFit, row: pd.DataFrame) -> list[Candidates]:
     """Return for each variable the values that are tried.
@@ -221,7 +191,7 @@ def candidates_of(fit: AnyFit, row: pd.DataFrame) -> list[Candidates]:
         own, known = row[name].iloc[0], training[name].dropna()
         if not is_exact(known) or not is_exact(row[name]):
             continue
-        sd = deviation_of(training[name], fit.data.weights) if _is_number(known) else 0.0
+        sd = deviation_of(training[name], fit.data.weights) if holds_numbers(known) else 0.0
         values = _values_tried(known, sd)
         others = [value for value in values if pd.isna(own) or value != own]
         distance: Floats = np.ones(len(others))
@@ -275,7 +245,7 @@ def nearest_changes(
             words = _in_words(each.values[changed[0]])
             nearest.append((each.name, words, alone[each.name]))
     strongest = [candidates[i] for i in np.argsort(moves)[::-1][:VARIABLES_OF_PAIRS]]
-    for first, second in combinations([_few(each) for each in strongest], 2):
+    for first, second in combinations([each.some(VALUES_OF_PAIRS) for each in strongest], 2):
         i, j = (part.ravel() for part in np.indices((len(first.values), len(second.values))))
         values = {
             first.name: [first.values[k] for k in i],
@@ -293,16 +263,6 @@ def nearest_changes(
     return table.sort_values("distance", kind="stable", ignore_index=True)
 
 
-def _few(each: Candidates) -> Candidates:
-    """Return some of the candidates, from the nearest to the farthest."""
-    at = np.unique(np.linspace(0, len(each.values) - 1, VALUES_OF_PAIRS).round().astype(int))
-    return Candidates(each.name, [each.values[i] for i in at], each.distance[at])
-
-
-def _is_number(column: pd.Series) -> bool:
-    return is_numeric_dtype(column.dtype) and not is_bool_dtype(column.dtype)
-
-
 def _type_of_labels(column: pd.Series) -> Any:
     """Return the type of a column of labels; None for numbers, and for categories."""
     categories = isinstance(column.dtype, pd.CategoricalDtype)
@@ -315,10 +275,7 @@ def _in_words(value: Any) -> str:
 
 # Which splits decide on one row, in all trees.
 def nodes_on_paths(fit: AnyFit, X: Matrix) -> tuple[Forest, Integers, Integers]:
-    """Return the trees that read the row X (p, 1), the splits (s,) on its paths, and their trees.
-
-    The splits of each tree are in their order from the root.
-    """
+    """Return the trees that read the row X (p, 1), the splits (s,) on its paths, their trees."""
     reading, X = reading_empty_cells(fit, X)
     forest = reading.forest
     node = leaf_nodes(forest, X, 1)[0]
@@ -337,11 +294,7 @@ def nodes_on_paths(fit: AnyFit, X: Matrix) -> tuple[Forest, Integers, Integers]:
 def predictors_on_paths(
     fit: AnyFit, forest: Forest, nodes: Integers, trees: Integers
 ) -> pd.DataFrame:
-    """Return how often each predictor takes part in splits on the paths.
-
-    Columns: ``trees``, the share of trees with such a split; ``splits``, their mean number in a
-    tree.
-    """
+    """Return how often each predictor takes part in splits on the paths."""
     names = fit.design.predictors
     of_split = [_predictors(fit, forest, node) for node in nodes.tolist()]
     used = np.zeros((len(names), forest.n_trees), dtype=np.int64)

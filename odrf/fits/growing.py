@@ -25,7 +25,7 @@ from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.blending import Blended, Evaluator, Kind, grow_blend, pilot_evidence
 from odrf.fits.fit import Fit
-from odrf.fits.stacking import mean_products, products_of_unseen
+from odrf.fits.stacking import mean_products, products_of_trees
 from odrf.options import words
 from odrf.options.blend import (
     ERROR,
@@ -116,7 +116,7 @@ def scale_errors(
     at = np.unique(np.linspace(0, n - 1, min(n, EVALUATED_ROWS)).astype(np.int64))
     X, y = with_rows(data.X, at), data.y[at]
     draws = Draws(data.weights, [sampling] * PILOTS, tree_streams, control.n_jobs, data.codes)
-    unseen = np.take(draws.all_unseen(), at, axis=1).T
+    out_of_bag = np.take(draws.all_unseen(), at, axis=1).T
     values = []
     for name in names:
         settings = control.settings._replace(split_scale=SPLIT_SCALES[name])
@@ -128,22 +128,22 @@ def scale_errors(
         values.append((predicted - y[:, None])[:, :, None])
     groups = None if data.codes is None else data.codes.groups
     units = np.arange(len(at)) if groups is None else groups[at]
-    return _compared(values, unseen, data.weights[at], units)
+    return _compared(values, out_of_bag, data.weights[at], units)
 
 
 def _compared(
     values: list[NDArray[np.float64]],
-    unseen: NDArray[np.bool_],
+    out_of_bag: NDArray[np.bool_],
     weights: NDArray[np.float64],
     units: NDArray[np.int64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the errors by the `values` (m, b, 1), errors of the trees on each scale.
 
-    `unseen` (m, b) are the out-of-bag rows of each tree, `units` (m,) which rows vary together.
+    `out_of_bag` (m, b) are the out-of-bag rows of each tree, `units` (m,) which rows vary together.
     """
-    products = products_of_unseen(np.stack(values) * unseen[:, :, None])
-    errors = np.diag(mean_products(products, [unseen] * len(values), weights)[0])
-    n_unseen = unseen.sum(axis=1)
+    products = products_of_trees(np.stack(values) * out_of_bag[:, :, None])
+    errors = np.diag(mean_products(products, [out_of_bag] * len(values), weights)[0])
+    n_unseen = out_of_bag.sum(axis=1)
     pairs = weights * (n_unseen * (n_unseen - 1))
     rises = weights * np.array([products[s, s] - products[0, 0] for s in range(len(values))])
     rises -= np.outer(errors - errors[0], pairs)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import is_bool_dtype, is_numeric_dtype
+from pandas.api.types import is_bool_dtype
 from patsy import EvalEnvironment
 
 from odrf.design import Design, TrainingData, build_design
@@ -29,23 +29,18 @@ from odrf.design.new_rows import with_values
 from odrf.engine.factors import Matrix, beside, indicated, layout_of, stored, with_layout, with_rows
 from odrf.engine.running import one_thread
 from odrf.errors import InputError, without_warnings
+from odrf.fits import survival
+from odrf.fits.estimands import holds_numbers
 from odrf.fits.fit import AnyFit, BoostedFit, Fit, raw_rows
 from odrf.fits.growing import grow_fit, permutation_rises, refit_on_some
 from odrf.fits.refit import refit
 from odrf.fits.responses import expected_response, forest_out_of_bag
 from odrf.fits.scores import error_name, out_of_bag_loss
-from odrf.fits.survival.fit import SurvivalFit, with_curves
-from odrf.fits.survival.validation import (
-    EvaluatedPredictions,
-    evaluated_training_rows,
-    losses_when_permuted,
-)
 from odrf.options.options import Options
 from odrf.statistics.data_checks import distinct_rows
 from odrf.statistics.importance import out_of_bag_importance
 from odrf.statistics.importance_tests import gaussian_knockoffs
 from odrf.statistics.ridge import ridge_regression
-from odrf.statistics.survival.scores import HARRELL, INTEGRATED, UNO
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -95,10 +90,7 @@ def laws_given_others(
 def conditional_resamples(
     frame: pd.DataFrame, laws: dict[str, NumberLaw | LabelLaw], rng: np.random.Generator
 ) -> dict[str, Any]:
-    """Draw values (n,) of each of the variables; missing cells stay missing.
-
-    A number is the mean of its row plus the residual of another row, the same one for all numbers.
-    """
+    """Draw values (n,) of each of the variables; missing cells stay missing."""
     place = rng.random(len(frame))
     return {name: _drawn(frame[name], law, place, rng) for name, law in laws.items()}
 
@@ -112,15 +104,11 @@ def _drawn(column: pd.Series, law: NumberLaw | LabelLaw, place: Floats, rng: Any
     above = rng.random((int(known.sum()), 1)) > np.cumsum(law.shares, axis=1)[:, :-1]
     values = column.astype(object).to_numpy(copy=True)
     values[known] = np.asarray(law.labels, dtype=object)[above.sum(axis=1)]
-    return column if not known.any() else _like(values, column)
-
-
-def _like(values: Any, column: pd.Series) -> Any:
-    return pd.Series(values, index=column.index).astype(column.dtype)
+    return column if not known.any() else pd.Series(values, index=column.index).astype(column.dtype)
 
 
 def _law(column: pd.Series, others: pd.DataFrame, seed: int, n_jobs: int) -> NumberLaw | LabelLaw:
-    number = is_numeric_dtype(column.dtype) and not is_bool_dtype(column.dtype)
+    number = holds_numbers(column)
     label = _is_category(column) or is_bool_dtype(column.dtype)
     if not (number or label or column.dtype == object or str(column.dtype).startswith("str")):
         raise InputError(
@@ -230,11 +218,7 @@ def distinct_draws(X: Matrix, draws: Sequence[Matrix]) -> DistinctDraws:
 
 # Importances of predictors and of their knockoffs, in one forest.
 def knockoff_differences(fit: Fit) -> Floats:
-    """Return for each predictor its importance less that of its knockoff (P,).
-
-    By out-of-bag rows of one forest, by the fit's options, on both; their order is drawn, so that
-    no rule for ties favours one.
-    """
+    """Return for each predictor its importance less that of its knockoff (P,)."""
     design, data = fit.design, fit.data
     P = len(design.predictors)
     wide = np.flatnonzero((np.diff(design.first) != 1) | (design.types != 0))
@@ -282,11 +266,9 @@ def loss_rises(
 ) -> LossRises:
     """Return the rises of the losses for T sets of variables, each resampled together.
 
-    Each of the last three of five folds, in random order or in time, evaluates the fit grown on
-    those before it, by the squared error, of classes of indicators. For "conditional" the
-    validation rows get resamples, for "loco" the fit is grown again on resamples; losses are means
-    over `n_draws` of them. Of one, rises are symmetric about 0 without influence; means vary less,
-    but are skewed.
+    Each of the last three of five folds evaluates the fit grown on those before it. For
+    "conditional" the validation rows get resamples, for "loco" the fit is grown again on resamples;
+    losses are means over `n_draws` of them. Of one, rises are symmetric about 0 without influence.
     """
     folds, control = _validation_folds(fit), fit.control
     frame, X, n = raw_rows(fit).frame, fit.data.X, fit.data.n_rows
@@ -363,90 +345,48 @@ def _validation_folds(fit: AnyFit) -> list[FoldRows]:
     return folds
 
 
-# How the steps of an elimination of predictors are evaluated, and grown.
-class EliminationSteps(Protocol):
-    """The steps of an elimination."""
-
-    @property
-    def error(self) -> str:
-        """The name of the out-of-bag error."""
-
-    def error_of(self, fit: Fit) -> tuple[float, float]:
-        """Return the out-of-bag error of a fit, and its standard error."""
-
-    def importances_of(self, fit: Fit) -> Floats:
-        """Return the importance of each of its P predictors (P,)."""
-
-    def grown_on(self, fit: Fit, which: Sequence[int], call: str, progress: bool = False) -> Fit:
-        """Return the fit grown again on the predictors with the numbers `which`."""
-
-
-@dataclass(frozen=True)
-class ResponseSteps:
-    """Steps that are evaluated by the error of predicted responses; `kind` is that of the fit."""
-
-    kind: str
-
-    @property
-    def error(self) -> str:
-        """The name of the out-of-bag error."""
-        return error_name(self.kind)
-
-    def error_of(self, fit: Fit) -> tuple[float, float]:
-        """Return the out-of-bag error of a fit, and its standard error."""
-        return out_of_bag_loss(fit)
-
-    def importances_of(self, fit: Fit) -> Floats:
-        """Return the mean rise of the trees' out-of-bag losses by permutation (P,)."""
-        return permutation_rises(fit).of_tree.mean(axis=0)
-
-    def grown_on(self, fit: Fit, which: Sequence[int], call: str, progress: bool = False) -> Fit:
-        """Return the fit grown again on the predictors with the numbers `which`."""
-        return refit_on_some(fit, which, call, progress)
-
-
-# Steps of an elimination of predictors of times to an event.
-AUTO = "auto"
+AUTO, INTEGRATED, UNO, HARRELL = "auto", "integrated_brier", "uno_c", "harrell_c"
 ELIMINATED_BY = (AUTO, INTEGRATED, UNO, HARRELL)
 """The known values of the argument `metric`."""
 WORDS = {INTEGRATED: "integrated Brier score", UNO: "1 - Uno's C", HARRELL: "1 - Harrell's C"}
 
 
 @dataclass(frozen=True)
-class SurvivalSteps:
-    """Steps evaluated by "integrated_brier", "uno_c" or "harrell_c", out of bag."""
+class EliminationSteps:
+    """How an elimination is evaluated: `by` the kind of a response, or a metric of survival."""
 
-    metric: str
+    by: str
 
     @property
     def error(self) -> str:
         """The name of the out-of-bag error."""
-        return WORDS[self.metric]
+        return WORDS[self.by] if self.by in WORDS else error_name(self.by)
 
     def error_of(self, fit: Fit) -> tuple[float, float]:
         """Return the out-of-bag error of a fit, and its standard error over rows or groups."""
-        evaluated = _evaluated(fit)
-        scores = evaluated.scores() if self.metric == INTEGRATED else evaluated.concordances()
-        score, groups = scores[self.metric], evaluated.rows.groups
+        if self.by not in WORDS:
+            return out_of_bag_loss(fit)
+        evaluated = survival.validation.evaluated_out_of_bag(fit)
+        scores = evaluated.scores() if self.by == INTEGRATED else evaluated.concordances()
+        score, groups = scores[self.by], evaluated.rows.groups
         error = score.std_error if groups is None else score.std_error_of_groups(groups)
-        return score.estimate if self.metric == INTEGRATED else 1 - score.estimate, error
+        return score.estimate if self.by == INTEGRATED else 1 - score.estimate, error
 
     def importances_of(self, fit: Fit) -> Floats:
-        """Return the rise of this error when each predictor is permuted (P,); of 1 - C, Uno's."""
-        losses = losses_when_permuted(_evaluated(fit), fit.control.seed)
-        of_metric = losses.brier if self.metric == INTEGRATED else losses.concordance
+        """Return the rise of the error by permutation (P,): of trees' losses, or by survival."""
+        if self.by not in WORDS:
+            return permutation_rises(fit).of_tree.mean(axis=0)
+        evaluated = survival.validation.evaluated_out_of_bag(fit)
+        losses = survival.validation.losses_when_permuted(evaluated, fit.control.seed)
+        of_metric = losses.brier if self.by == INTEGRATED else losses.concordance
         return np.array([loss.mean.estimate for loss in of_metric])
 
     def grown_on(self, fit: Fit, which: Sequence[int], call: str, progress: bool = False) -> Fit:
         """Return the fit grown again on the predictors with the numbers `which`."""
-        return with_curves(refit_on_some(fit, which, call, progress))
+        grown = refit_on_some(fit, which, call, progress)
+        return survival.fit.with_curves(grown) if self.by in WORDS else grown
 
 
-def survival_steps(metric: str) -> SurvivalSteps:
+def survival_steps(metric: str) -> EliminationSteps:
     """Return the steps for one of `ELIMINATED_BY`."""
-    return SurvivalSteps(INTEGRATED if metric == AUTO else metric)
-
-
-def _evaluated(fit: Fit) -> EvaluatedPredictions:
-    curved = fit if isinstance(fit, SurvivalFit) else with_curves(fit)
-    return evaluated_training_rows(curved, fit.draws.all_unseen(), None)
+    return EliminationSteps(INTEGRATED if metric == AUTO else metric)

@@ -18,21 +18,8 @@ from odrf.fits.fit import Fit
 from odrf.fits.predicting import PREDICTIONS, RowsToPredict, spread_numbers
 from odrf.fits.responses import require_out_of_bag
 from odrf.public.progress import progress_bar
-from odrf.statistics.conformal import (
-    calibrating,
-    conditional_quantiles,
-    fewest_rows,
-    jackknife_plus,
-    leave_one_out,
-)
+from odrf.statistics import conformal, jackknife
 from odrf.statistics.effects import limits_of_predicted_share, reach_in_errors
-from odrf.statistics.jackknife import (
-    degrees_of_freedom,
-    distinguishes_rows,
-    enough_trees,
-    jackknife_after_bootstrap,
-    predicted_by_one,
-)
 
 Floats = NDArray[np.float64]
 
@@ -132,10 +119,7 @@ def interval_frame(
     out_of_bag: Callable[[], OutOfBag],
     progress: bool = False,
 ) -> pd.DataFrame:
-    """Return a table of predictions with their intervals, by the jackknife with ``std_error``.
-
-    `out_of_bag` returns the out-of-bag results; only the conformal method calls it.
-    """
+    """Return a table of predictions with their intervals, by the jackknife with ``std_error``."""
     if interval.method == CONFORMAL:
         require_out_of_bag(fit, "Prediction intervals", f', or use method="{QUANTILE}"')
     elif interval.method == JACKKNIFE:
@@ -144,7 +128,9 @@ def interval_frame(
     mean, std_error = means[:, 0], None
     if interval.method == JACKKNIFE:
         std_error = _standard_errors(fit, rows, progress)
-        half_width = reach_in_errors(interval.level, degrees_of_freedom(fit.draws)) * std_error
+        half_width = (
+            reach_in_errors(interval.level, jackknife.degrees_of_freedom(fit.draws)) * std_error
+        )
         low, high = mean - half_width, mean + half_width
         if fit.design.response.in_probabilities:
             low, high = limits_of_predicted_share(mean, half_width)
@@ -186,7 +172,7 @@ def quantile_levels(quantiles: Any) -> Floats:
 def _quantiles(fit: Fit, rows: RowsToPredict, levels: Floats, progress: bool) -> Floats:
     data, predicting = fit.data, _predicting(fit, rows)
     with _bar(rows, progress) as bar:
-        return conditional_quantiles(
+        return conformal.conditional_quantiles(
             fit.forest, rows.X, levels, data.X, data.y, fit.draws, predicting, bar.update
         )
 
@@ -206,34 +192,29 @@ def _conformal(
     """Return the ends from the residuals of the out-of-bag predictions `value` (n,)."""
     data, n_jobs = fit.data, fit.control.n_jobs
     out_of_bag = fit.draws.all_unseen()
-    at = calibrating(out_of_bag, data.weights)
+    at = conformal.calibrating(out_of_bag, data.weights)
     groups = None if data.structure is None else data.structure.groups
     known, counted = len(at), "training rows"
     if groups is not None:
         known, counted = len(np.unique(groups[at])), "groups"
-    if known < fewest_rows(level):
+    needed = conformal.fewest_rows(level)
+    if known < needed:
         raise InputError(
-            f"level={level!r} needs {fewest_rows(level)} {counted} that are out of bag for "
+            f"level={level!r} needs {needed} {counted} that are out of bag for "
             f"some tree, and there are {known}: use a lower level, more trees, or "
             'method="quantile"'
         )
     with _bar(rows, progress) as bar:
         if rows.oob is not None:
-            return leave_one_out(
+            return conformal.leave_one_out(
                 fit.forest, data.X, data.y, data.weights, out_of_bag, at, level, n_jobs, bar.update,
                 groups,
             )  # fmt: skip
-        return jackknife_plus(
-            fit.forest,
-            rows.X,
-            out_of_bag[:, at],
-            np.abs(data.y - value)[at],
-            data.weights[at],
-            level,
-            n_jobs,
-            bar.update,
+        residuals, weights = np.abs(data.y - value)[at], data.weights[at]
+        return conformal.jackknife_plus(
+            fit.forest, rows.X, out_of_bag[:, at], residuals, weights, level, n_jobs, bar.update,
             None if groups is None else groups[at],
-        )
+        )  # fmt: skip
 
 
 def _standard_errors(fit: Fit, rows: RowsToPredict, progress: bool) -> Floats:
@@ -249,17 +230,17 @@ def _standard_errors(fit: Fit, rows: RowsToPredict, progress: bool) -> Floats:
             'interval="confidence" supposes that trees draw all rows alike, and with order= they '
             'draw early rows more often: use interval="prediction", or fit without order='
         )
-    if not distinguishes_rows(fit.draws, rows.oob is not None):
+    if not jackknife.distinguishes_rows(fit.draws, rows.oob is not None):
         raise InputError(
             'interval="confidence" compares trees that drew a row with trees that did not, but '
             f"every subsample has all but one of {n} rows: fit with a lower sample_fraction"
         )
     kinds, predicting = kinds_of_trees(fit), _predicting(fit, rows)
     with _bar(rows, progress) as bar:
-        variance = jackknife_after_bootstrap(
+        variance = jackknife.jackknife_after_bootstrap(
             fit.forest, rows.X, kinds, fit.draws, predicting, bar.update
         )
-    warn_of_few_trees(B, enough_trees(variance, B) if len(variance.raw) else 0)
+    warn_of_few_trees(B, jackknife.enough_trees(variance, B) if len(variance.raw) else 0)
     std_error = np.sqrt(variance.total)
-    std_error[predicted_by_one(predicting, kinds, len(std_error))] = np.nan
+    std_error[jackknife.predicted_by_one(predicting, kinds, len(std_error))] = np.nan
     return std_error

@@ -9,7 +9,7 @@ surrogates only needs indicators of the missing cells.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy
@@ -26,12 +26,13 @@ from odrf.fits.fit import AnyFit, BoostedFit, Fit, GuidedFit, StreamedFit
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+SomeFit = TypeVar("SomeFit", bound=AnyFit)
 NO_COLUMNS: Integers = np.empty(0, dtype=np.int64)
 
 
 def reading_empty_cells(
-    fit: AnyFit, X: Matrix, also: Integers = NO_COLUMNS
-) -> tuple[AnyFit, Matrix]:
+    fit: SomeFit, X: Matrix, also: Integers = NO_COLUMNS
+) -> tuple[SomeFit, Matrix]:
     """Return the fit and the matrix (p + q, n) with which rows X (p, n) can be predicted.
 
     The q further columns are missing indicators of columns that have NaN, or are among `also`; the
@@ -120,12 +121,13 @@ def _nothing(columns: Integers, n: int) -> NDArray[np.float32]:
     return np.zeros((len(columns), n), dtype=np.float32)
 
 
-def _with_forest(fit: AnyFit, data: TrainingData, forest: Forest) -> AnyFit:
+def _with_forest(fit: SomeFit, data: TrainingData, forest: Forest) -> SomeFit:
     if isinstance(fit, BoostedFit):
         return replace(fit, data=data, boosted=fit.boosted._replace(forest=forest))
     if isinstance(fit, GuidedFit):
         return replace(fit, data=data, reader=forest)
-    return replace(cast(Fit, fit), data=data, forest=forest)
+    assert isinstance(fit, Fit)
+    return replace(fit, data=data, forest=forest)
 
 
 def filling_forest(fit: AnyFit, columns: Integers) -> Forest:
@@ -159,10 +161,7 @@ def _on_one_factor(forest: Forest, design: Design) -> NDArray[np.bool_]:
 
 
 def _means_at_terms(fit: AnyFit, columns: Integers, terms: Integers, rank: Integers) -> Floats:
-    """Return for each of `terms` (z,) the mean of its column over the training rows of its node.
-
-    Some trees at a time: those of all would take many times the memory of the forest.
-    """
+    """Return for each of `terms` (z,) the mean of its column over the training rows of its node."""
     forest, n = fit.forest, len(fit.data.y)
     values = stored(fit.data.X)[_rows(fit.data.X, columns)]
     rows = np.concatenate([values, np.ones((1, n), dtype=np.float32)]).T
@@ -181,10 +180,7 @@ def _means_at_terms(fit: AnyFit, columns: Integers, terms: Integers, rank: Integ
 
 
 def _node_means(forest: Forest, leaves: Integers, rows: Floats) -> Floats:
-    """Return the means (m, q) over the training rows of each node, or over all of an empty one.
-
-    `leaves` (n, B), `rows` (n, q + 1) the weighted values and the weight.
-    """
+    """Return the means (m, q) over the training rows of each node, or over all of an empty one."""
     n = len(rows)
     sums = np.zeros((forest.n_nodes, rows.shape[1]))
     for tree, leaf in enumerate(leaves.T):

@@ -31,21 +31,12 @@ Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
-def spread_numbers(values: Floats, complete: Mask) -> Floats:
-    """Return an array (n, …) with the rows of `values` (m, …) where `complete`, NaN elsewhere."""
+def spread_numbers(values: NDArray, complete: Mask, empty: float = np.nan) -> NDArray:
+    """Return an array (n, …) with the rows of `values` (m, …) where `complete`, else `empty`."""
     if complete.all():
         return values
-    out = np.full((len(complete), *values.shape[1:]), np.nan)
+    out = np.full((len(complete), *values.shape[1:]), empty)
     out[complete] = values
-    return out
-
-
-def spread_codes(codes: Integers, complete: Mask) -> Integers:
-    """Return an array (n, …) with the rows of `codes` (m, …) where `complete`, -1 elsewhere."""
-    if complete.all():
-        return codes
-    out = np.full((len(complete), *codes.shape[1:]), -1)
-    out[complete] = codes
     return out
 
 
@@ -243,7 +234,7 @@ def leaf_frame(
     """Return the number, within its tree, of the leaf that each row reaches: a column per tree."""
     leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs, advance)
     leaves -= fit.forest.root[:-1]
-    leaves = spread_codes(leaves, rows.complete)
+    leaves = spread_numbers(leaves, rows.complete, -1)
     frame = pd.DataFrame(leaves, index=rows.index, columns=_tree_numbers(fit.forest))
     return frame if rows.complete.all() else frame.astype("Int64").mask(frame < 0)
 
@@ -264,7 +255,7 @@ def _each_tree(fit: AnyFit, rows: RowsToPredict, advance: Callable[[int], object
         value = spread_numbers(value, rows.complete)
         return pd.DataFrame(value, index=rows.index, columns=columns)
     codes = np.where(drew, -1, predicted_classes(fit.forest.value, fit.ordered)[leaves])
-    codes = spread_codes(codes, rows.complete)
+    codes = spread_numbers(codes, rows.complete, -1)
     labels = {tree: class_labels(codes[:, tree], fit.design.response) for tree in columns}
     return pd.DataFrame(labels, index=rows.index, columns=columns)
 
@@ -300,17 +291,12 @@ SHOWN = 20
 class RowPredictor:
     """A function that predicts one row, as returned by ``fit.row_predictor()``.
 
-    It returns what ``fit.predict`` returns for a data frame with this row, but takes a few
-    microseconds instead of hundreds.  It can be pickled, with the trees but without training data.
-    In memory it keeps the fit until the first row with a missing cell comes, in a predictor that
-    has none in training: then the values for such cells are computed from the training rows.
+    It returns what ``fit.predict`` returns for a data frame with this row, in a few microseconds
+    instead of hundreds.  It can be pickled, with the trees but without training data; in memory it
+    keeps the fit until the first row with a cell that is missing as in no training row.
 
-    `type`: what it returns.
-    `plan`: how raw values become scaled predictors.
-    `packed`: the trees.
-    `filling`: the trees for rows with missing cells in predictors that have none in training:
-      with an imputation value for each term, or surrogates.  None unless ``missing`` is "split" or
-      "surrogate".
+    `plan`: from raw values to scaled predictors.
+    `filling`: the trees for such missing cells; None unless ``missing`` is "split" or "surrogate".
     `value` (m, K): mean response, or class shares, of the nodes.
     `labels` (K,): the classes; empty for a regression.
     `votes`: whether the values are votes, to be scaled to add up to 1.
@@ -345,14 +331,11 @@ class RowPredictor:
         return self.plan.design.predictors
 
     def __call__(self, row: RawRow) -> Any:
-        """Predict one row.
+        """Predict one row: a raw value for each of the `predictors`, in their order or by name.
 
-        `row`: a raw value for each of the `predictors`, in their order or by their names.  Other
-        names are ignored.  Returns the mean response, or the class; for ``"prob"`` the probability
-        of each class, by its label.  With ``missing="drop"``, missing if a value of the row is
-        missing.  Raises `InputError` if the row does not have one value for each predictor, or
-        `predict` refuses it.  Warns with `UserWarning`: a value is a level that no training row
-        has.
+        Other names are ignored. Returns the mean response, or the class; for ``"prob"`` the
+        probability of each class, by its label. With ``missing="drop"``, missing if a value of the
+        row is missing.
         """
         x = self.plan.scaled(row)
         if x is None:
@@ -387,14 +370,7 @@ def row_predictor(fit: AnyFit, type: str) -> RowPredictor:
     response = fit.design.response
     require_classes(response, type)
     labels = () if response.classes is None else tuple(response.classes.tolist())
-    forest, votes = fit.forest, fit.votes and bool(labels)
-    return RowPredictor(
-        type,
-        plan_row(fit.design),
-        forest.packed_for(fit.data.X),
-        filling_rule(fit) if fit.design.missing in ("split", SURROGATE) else None,
-        forest.value,
-        labels,
-        votes,
-        fit.ordered,
-    )
+    filling = filling_rule(fit) if fit.design.missing in ("split", SURROGATE) else None
+    trees = fit.forest.packed_for(fit.data.X), filling, fit.forest.value
+    votes = fit.votes and bool(labels)
+    return RowPredictor(type, plan_row(fit.design), *trees, labels, votes, fit.ordered)

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import scipy
 from numpy.typing import NDArray
-from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from odrf.checks import checked_choice
 from odrf.design.missing import filled, learn_fills
@@ -18,6 +17,7 @@ from odrf.engine.running import row_blocks
 from odrf.engine.trees.quantiles import leaf_members
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import InputError
+from odrf.fits.estimands import holds_numbers
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.missing import reading_empty_cells
 from odrf.fits.responses import leaves_rows_out, require_out_of_bag
@@ -123,7 +123,9 @@ def imputed(fit: AnyFit, frame: pd.DataFrame, rounds: int) -> pd.DataFrame:
             for part, fills in zip(parts, of_parts, strict=True):
                 at = part[empty[name].to_numpy()[part]]
                 column.iloc[at] = fills[name]
-            complete[name] = _in_type_of(column, complete[name])
+            # whole numbers become floats
+            dtype = np.float64 if holds_numbers(complete[name]) else complete[name].dtype
+            complete[name] = column.astype(dtype)
     return complete
 
 
@@ -148,25 +150,14 @@ def _fills(
 def _weighted(known: pd.Series, weights: scipy.sparse.csr_array) -> list[Any]:
     """Return the weighted mean of numbers, or the level of the largest weight, for each row."""
     total = np.asarray(weights.sum(axis=1)).ravel()
-    if is_numeric_dtype(known.dtype) and not is_bool_dtype(known.dtype):
+    if holds_numbers(known):
         values = known.to_numpy(dtype=np.float64)
         sums = np.asarray(weights @ values)
         return list(np.where(total > 0, sums / np.where(total > 0, total, 1.0), np.median(values)))
     codes, levels = pd.factorize(known, sort=True)
-    sums = np.asarray(weights @ _indicators(codes, len(levels)))
+    sums = np.asarray(weights @ (codes[:, None] == np.arange(len(levels))).astype(np.float64))
     usual = int(np.bincount(codes).argmax())
     return list(levels.take(np.where(total > 0, sums.argmax(axis=1), usual)))
-
-
-def _indicators(codes: NDArray[np.int64], n_levels: int) -> NDArray[np.float64]:
-    return (codes[:, None] == np.arange(n_levels)).astype(np.float64)
-
-
-def _in_type_of(column: pd.Series, before: pd.Series) -> pd.Series:
-    """Return imputed cells in the type of the column before; whole numbers become floats."""
-    if is_numeric_dtype(before.dtype) and not is_bool_dtype(before.dtype):
-        return column.astype(np.float64)
-    return column.astype(before.dtype)
 
 
 # Prototypes and outliers among the training rows.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,23 +27,7 @@ from odrf.fits.missing import reading_empty_cells
 from odrf.fits.responses import ValidationFolds, folds_at_most, groups_of_rows, require_out_of_bag
 from odrf.fits.scores import out_of_bag_losses
 from odrf.options.sizes import CV, FIXED, ONE_SE, RATE, Rule, rate_along
-from odrf.pruning.complexity import (
-    CHOICES,
-    ERROR,
-    GROWTH,
-    IMPURITY,
-    LOG_RANK,
-    MINIMUM,
-    Subtrees,
-    chosen,
-    chosen_row,
-    critical_alphas,
-    nested_subtrees,
-    pruned,
-    root_errors,
-    with_leaves,
-)
-from odrf.pruning.complexity import ONE_SE as ONE_SE_CHOICE
+from odrf.pruning import complexity, validation
 from odrf.pruning.growth_stages import (
     ALPHA_RATES,
     LEAF_RATES,
@@ -51,24 +35,6 @@ from odrf.pruning.growth_stages import (
     Stages,
     evaluated_stages,
     stage_alphas,
-)
-from odrf.pruning.validation import (
-    JUDGED_FOLDS,
-    EvaluationRows,
-    Fold,
-    HeldOut,
-    OutOfBagChoice,
-    SubtreePath,
-    chosen_elsewhere,
-    common_alphas,
-    cross_validated,
-    folds_grown,
-    geometric_means,
-    held_out,
-    held_out_sums,
-    losses_of,
-    out_of_bag_alphas,
-    subtree_path,
 )
 from odrf.public.progress import progress_bar
 from odrf.text.layouts import quantity
@@ -98,9 +64,9 @@ def pruned_at(
     alpha: float,
     rule: str,
     option: str,
-    loss: str = ERROR,
-    path: SubtreePath | None = None,
-    choice: OutOfBagChoice | None = None,
+    loss: str = complexity.ERROR,
+    path: validation.SubtreePath | None = None,
+    choice: validation.OutOfBagChoice | None = None,
 ) -> Fit:
     """Return the fit with every tree pruned at the complexity parameter `alpha`.
 
@@ -110,13 +76,13 @@ def pruned_at(
     known; `choice`, if out-of-bag rows have chosen `alpha`, the α that they choose for each other.
     """
     trees = trees_by_loss(fit, loss)
-    critical = critical_alphas(trees, rule, loss) if path is None else path.critical
-    forest = replace(fit.forest, left=pruned(trees, critical, alpha, loss).left)
-    if loss == ERROR:
+    critical = complexity.critical_alphas(trees, rule, loss) if path is None else path.critical
+    forest = replace(fit.forest, left=complexity.pruned(trees, critical, alpha, loss).left)
+    if loss == complexity.ERROR:
         choice = _after_earlier(fit, choice, rule, alpha)
     smaller = with_forest(fit, forest, option, path, choice)
     largest, chosen = fit.control.alpha, fit.control.alpha_rule
-    if loss != LOG_RANK:  # the option alpha= is on the scale of errors
+    if loss != complexity.LOG_RANK:  # the option alpha= is on the scale of errors
         # the fit may have been pruned at a larger α before
         largest = max(alpha, largest or 0.0)
     if option and largest != fit.control.alpha:
@@ -127,20 +93,20 @@ def pruned_at(
 
 def pruned_unseen(fit: Fit, rule: str, progress: bool = False) -> Fit:
     """Return the fit with each tree pruned at the best α for its out-of-bag rows."""
-    critical = critical_alphas(fit.forest, rule)
+    critical = complexity.critical_alphas(fit.forest, rule)
     data, fold = fit.data, evaluated_folds(fit)
     with progress_bar(total=fit.forest.n_trees, unit="tree", progress=progress) as bar:
-        alpha, elsewhere = out_of_bag_alphas(
+        alpha, elsewhere = validation.out_of_bag_alphas(
             fit.forest, critical, data.X, data.y, fit.draws, fold, bar.update
         )
     kept = fit.forest.keeping(critical > np.repeat(alpha, np.diff(fit.forest.root)))
-    choice = _after_earlier(fit, OutOfBagChoice(rule, fold, elsewhere), rule)
+    choice = _after_earlier(fit, validation.OutOfBagChoice(rule, fold, elsewhere), rule)
     return with_forest(fit, kept, 'rule="oob"', choice=choice)
 
 
 def _after_earlier(
-    fit: Fit, choice: OutOfBagChoice | None, rule: str, alpha: float = 0.0
-) -> OutOfBagChoice | None:
+    fit: Fit, choice: validation.OutOfBagChoice | None, rule: str, alpha: float = 0.0
+) -> validation.OutOfBagChoice | None:
     """Return the α that out-of-bag rows choose for each other, of a fit perhaps pruned before.
 
     By the same rule they choose among subtrees of the same trees twice, and the larger α holds:
@@ -152,13 +118,13 @@ def _after_earlier(
     alphas = np.full((len(before.alphas), 1), alpha) if choice is None else choice.alphas
     if before.rule == rule:
         alphas = np.maximum(before.alphas, alphas)
-    return OutOfBagChoice(rule, before.fold, alphas)
+    return validation.OutOfBagChoice(rule, before.fold, alphas)
 
 
 def evaluated_folds(fit: Fit) -> NDArray[np.int64]:
     """Return the fold (n,) of each training row, to evaluate choices of out-of-bag rows."""
     rows = rows_to_divide(fit.design, fit.data)
-    k = max(2, min(JUDGED_FOLDS, most_folds(rows)))
+    k = max(2, min(validation.JUDGED_FOLDS, most_folds(rows)))
     return fold_numbers(rows, k, fit.control.seed)
 
 
@@ -166,8 +132,8 @@ def with_forest(
     fit: Fit,
     forest: Forest,
     option: str,
-    path: SubtreePath | None = None,
-    choice: OutOfBagChoice | None = None,
+    path: validation.SubtreePath | None = None,
+    choice: validation.OutOfBagChoice | None = None,
 ) -> Fit:
     """Return the fit with the pruned trees `forest`; the other arguments as in `pruned_at`."""
     call = f"{fit.call}.prune({option})" if option else fit.call
@@ -221,28 +187,30 @@ class ForestSizes:
 
     def alpha(self, rule: str) -> float:
         """Return the α that `rule`, "min" or "1se", chooses."""
-        return float(self.table["alpha"].iloc[chosen_row(self.table, rule)])
+        return float(self.table["alpha"].iloc[complexity.chosen_row(self.table, rule)])
 
-    def choice(self, rule: str, of_row: Callable[[int], float] | None = None) -> OutOfBagChoice:
+    def choice(
+        self, rule: str, of_row: Callable[[int], float] | None = None
+    ) -> validation.OutOfBagChoice:
         """Return the α that `rule` chooses for the rows of each fold by those of the others.
 
         `of_row` gives the α of a row of the table; by default it is the one in the table.
         """
         rows = self.elsewhere[rule]
         alphas = self.table["alpha"].to_numpy()[rows] if of_row is None else map(of_row, rows)
-        return OutOfBagChoice(self.rule, self.fold, np.array(list(alphas))[:, None])
+        return validation.OutOfBagChoice(self.rule, self.fold, np.array(list(alphas))[:, None])
 
 
 def grown_without(
-    fit: Fit, cv: ValidationFolds, n_jobs: int, progress: bool, loss: str = ERROR
-) -> tuple[EvaluationRows, list[Fold]]:
+    fit: Fit, cv: ValidationFolds, n_jobs: int, progress: bool, loss: str = complexity.ERROR
+) -> tuple[validation.EvaluationRows, list[validation.Fold]]:
     """Return the rows, and trees grown on the training rows of each fold by the same options.
 
     Impurities of trees for times to an event are those by which `loss` prunes them.
     """
     design, data, control = fit.design, fit.data, fit.control
     y, weights, _, ranks, case_weights = targets_of(data, control)
-    rows = EvaluationRows(data.X, y, weights)
+    rows = validation.EvaluationRows(data.X, y, weights)
     if data.times is not None:
         rows = fits.survival.validation.evaluated_by_deviance(fit, loss)
 
@@ -255,28 +223,30 @@ def grown_without(
         return tree if rows.described is None else rows.described(tree, train, stream[None])
 
     with progress_bar(total=len(cv.folds), unit="fold", progress=progress) as bar:
-        return rows, folds_grown(grow, cv.folds, cv.seed, n_jobs, bar.update)
+        return rows, validation.folds_grown(grow, cv.folds, cv.seed, n_jobs, bar.update)
 
 
 def trees_by_loss(fit: Fit, loss: str) -> Forest:
     """Return the trees of the fit, with the weights and impurities by which `loss` prunes them."""
-    return fit.forest if loss != LOG_RANK else fits.survival.fit.trees_to_prune(fit, loss)
+    return (
+        fit.forest if loss != complexity.LOG_RANK else fits.survival.fit.trees_with_log_ranks(fit)
+    )
 
 
-def training_path(fit: Fit, rule: str, loss: str) -> SubtreePath:
+def training_path(fit: Fit, rule: str, loss: str) -> validation.SubtreePath:
     """Return the subtrees of the fit with their training errors only."""
     return _path(fit, _subtrees(fit, rule, loss), rule, loss, None, "")
 
 
 def path_by_folds(
     fit: Fit, rule: str, loss: str, cv: ValidationFolds, n_jobs: int, progress: bool
-) -> SubtreePath:
+) -> validation.SubtreePath:
     """Evaluate the subtrees of the fit by cross-validation.
 
     If the fit was pruned, trees of folds are pruned as much, at least.  Raises `InputError` if it
     was pruned in another way, so that no α gives it.
     """
-    subtrees = nested_subtrees(trees_by_loss(fit, loss), rule, loss)
+    subtrees = complexity.nested_subtrees(trees_by_loss(fit, loss), rule, loss)
     cut_at = _cut_at(fit, subtrees, rule, loss)
     if cut_at is None:
         raise InputError(
@@ -287,30 +257,39 @@ def path_by_folds(
     subtrees = subtrees.beginning_at(cut_at)
     evaluation, folds = grown_without(fit, cv, n_jobs, progress, loss)
     # several values of a node are hazards of causes here, not shares of classes
-    by = loss if evaluation.described is None else IMPURITY
-    critical = partial(critical_alphas, rule=rule, loss=by)
+    by = loss if evaluation.described is None else complexity.IMPURITY
+    critical = partial(complexity.critical_alphas, rule=rule, loss=by)
     groups = rows_to_divide(fit.design, fit.data).groups
-    held = cross_validated(evaluation, folds, critical, geometric_means(subtrees.alpha), groups)
+    held = validation.cross_validated(
+        evaluation, folds, critical, validation.geometric_means(subtrees.alpha), groups
+    )
     return _path(fit, subtrees, rule, loss, held, cv.by)
 
 
-def _cut_at(fit: Fit, subtrees: Subtrees, rule: str, loss: str) -> float | None:
+def _cut_at(fit: Fit, subtrees: complexity.Subtrees, rule: str, loss: str) -> float | None:
     """Return the α at which the fit was cut, by its rule and loss; None if there is no such α."""
     if fit.pruning is None:
         return 0.0
-    return subtrees.cut_at(critical_alphas(trees_by_loss(fit.first_grown, loss), rule, loss))
+    return subtrees.cut_at(
+        complexity.critical_alphas(trees_by_loss(fit.first_grown, loss), rule, loss)
+    )
 
 
-def _subtrees(fit: Fit, rule: str, loss: str) -> Subtrees:
+def _subtrees(fit: Fit, rule: str, loss: str) -> complexity.Subtrees:
     """Return the subtrees of the fit, from the α on at which it was cut, if there is one."""
-    subtrees = nested_subtrees(trees_by_loss(fit, loss), rule, loss)
+    subtrees = complexity.nested_subtrees(trees_by_loss(fit, loss), rule, loss)
     return subtrees.beginning_at(_cut_at(fit, subtrees, rule, loss) or 0.0)
 
 
 def _path(
-    fit: Fit, subtrees: Subtrees, rule: str, loss: str, held: HeldOut | None, by: str
-) -> SubtreePath:
-    return subtree_path(subtrees, rule, loss, root_error(fit), held, by)
+    fit: Fit,
+    subtrees: complexity.Subtrees,
+    rule: str,
+    loss: str,
+    held: validation.HeldOut | None,
+    by: str,
+) -> validation.SubtreePath:
+    return validation.subtree_path(subtrees, rule, loss, root_error(fit), held, by)
 
 
 def root_error(fit: Fit) -> float:
@@ -320,9 +299,11 @@ def root_error(fit: Fit) -> float:
     """
     forest, data = fit.forest, fit.data
     if not fit.control.honest or fit.design.response.kind == SURVIVAL:
-        return float(root_errors(forest)[0])
+        return float(complexity.root_errors(forest)[0])
     value = np.broadcast_to(forest.value[:1], (len(data.y), forest.value.shape[1]))
-    return float(np.average(losses_of(value, data.y, bool(forest.ordered)), weights=data.weights))
+    return float(
+        np.average(validation.losses_of(value, data.y, bool(forest.ordered)), weights=data.weights)
+    )
 
 
 def labelled_rows(
@@ -340,10 +321,10 @@ def labelled_rows(
             "and the predictors"
         )
     reading, X = reading_empty_cells(fit, X)
-    return cast(Fit, reading), X, y, groups_of_rows(fit, rows, complete)
+    return reading, X, y, groups_of_rows(fit, rows, complete)
 
 
-def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> SubtreePath:
+def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> validation.SubtreePath:
     """Evaluate the subtrees of the fit on the rows of a data frame."""
     if fit.design.response.kind == SURVIVAL:
         subtrees = _subtrees(fit, rule, loss)
@@ -364,21 +345,21 @@ def path_by_arrays(
     weights: NDArray[np.float64],
     by: str,
     groups: NDArray[np.int64] | None = None,
-) -> SubtreePath:
+) -> validation.SubtreePath:
     """Evaluate the subtrees of the fit on rows X (p, m) with responses y and weights (m,).
 
     `by` names these rows in words.  Rows of one group, of `groups` (m,), count as one unit.
     """
     subtrees = _subtrees(fit, rule, loss)
-    held = held_out(fit.forest, subtrees.critical, subtrees.alpha, X, y, weights, groups)
+    held = validation.held_out(fit.forest, subtrees.critical, subtrees.alpha, X, y, weights, groups)
     return _path(fit, subtrees, rule, loss, held, by)
 
 
 def forest_sizes(fit: Fit, rule: str, progress: bool = False) -> ForestSizes:
     """Evaluate the fit's forest out of bag, pruned at increasing α."""
-    critical = critical_alphas(fit.forest, rule)
+    critical = complexity.critical_alphas(fit.forest, rule)
     data, draws, fold = fit.data, fit.draws, evaluated_folds(fit)
-    alphas = common_alphas(critical)
+    alphas = validation.common_alphas(critical)
     require_memory(
         8.0 * len(alphas) * data.n_rows,
         f"the losses of {data.n_rows} rows at {len(alphas)} sizes",
@@ -387,35 +368,39 @@ def forest_sizes(fit: Fit, rule: str, progress: bool = False) -> ForestSizes:
     leaves, losses = [], np.empty((len(alphas), len(data.y)))
     weights = data.weights
     for k, alpha in enumerate(progress_bar(alphas, unit="size", progress=progress)):
-        forest = pruned(fit.forest, critical, float(alpha))
+        forest = complexity.pruned(fit.forest, critical, float(alpha))
         leaves.append(float(forest.leaves().mean()))
         value = out_of_bag(forest, data.X, data.y, draws).value
         losses[k], weights = out_of_bag_losses(fit, value)
     groups = rows_to_divide(fit.design, fit.data).groups
-    held = held_out_sums(losses, weights, groups)
+    held = validation.held_out_sums(losses, weights, groups)
     table = pd.DataFrame(
         {"alpha": alphas, "leaves": leaves, "error": held.mean, "std_error": held.standard_error}
     )
     of_folds = [
-        held_out_sums(losses[:, rows], weights[rows], None if groups is None else groups[rows])
+        validation.held_out_sums(
+            losses[:, rows], weights[rows], None if groups is None else groups[rows]
+        )
         for rows in (fold == f for f in range(int(fold.max()) + 1))
     ]
-    elsewhere = {choice: chosen_elsewhere(of_folds, choice) for choice in CHOICES}
+    elsewhere = {
+        choice: validation.chosen_elsewhere(of_folds, choice) for choice in complexity.CHOICES
+    }
     return ForestSizes(rule, table, fold, elsewhere)
 
 
 def stages_by_folds(
     fit: Fit, stages: Stages, n_jobs: int, *, along: str, cv: ValidationFolds, progress: bool
-) -> HeldOut:
+) -> validation.HeldOut:
     """Evaluate the fit's tree at each of its stages by cross-validation, the largest size first."""
     evaluation, folds = grown_without(fit, cv, n_jobs, progress)
     groups = rows_to_divide(fit.design, fit.data).groups
-    return cross_validated(
+    return validation.cross_validated(
         evaluation, folds, partial(stage_alphas, along=along), stages.alpha, groups
     )
 
 
-def stages_out_of_bag(fit: Fit, stages: Stages, n_jobs: int, progress: bool) -> HeldOut:
+def stages_out_of_bag(fit: Fit, stages: Stages, n_jobs: int, progress: bool) -> validation.HeldOut:
     """Evaluate the fit's forest at each of its stages out of bag, the largest size first."""
     data = fit.data
     unseen = fit.draws._replace(n_jobs=n_jobs).all_unseen()
@@ -431,7 +416,7 @@ def stages_out_of_bag(fit: Fit, stages: Stages, n_jobs: int, progress: bool) -> 
 # Sizes of trees by the options `max_leaves` and `alpha`, some of them chosen on validation rows.
 
 FOLDS = 10
-CHOSEN_BY = {CV: MINIMUM, ONE_SE: ONE_SE_CHOICE}
+CHOSEN_BY = {CV: complexity.MINIMUM, ONE_SE: complexity.ONE_SE}
 
 
 def sized_tree(fit: Fit, progress: bool = False) -> Fit:
@@ -465,12 +450,12 @@ def sized_forest(fit: Fit) -> Fit:
         if rule.kind == RATE:
             n, alphas = len(fit.data.y), sizes.table["alpha"].to_numpy()
             typical = partial(_typical, alphas)
-            best = typical(chosen_row(sizes.table, MINIMUM))
+            best = typical(complexity.chosen_row(sizes.table, complexity.MINIMUM))
             alpha, rule = _by_rate(rule, best, n, n, "out of bag")
-            choice = sizes.choice(MINIMUM, typical)
+            choice = sizes.choice(complexity.MINIMUM, typical)
         else:
-            alpha, rule = sizes.alpha(MINIMUM), rule.found("out of bag")
-            choice = sizes.choice(MINIMUM)
+            alpha, rule = sizes.alpha(complexity.MINIMUM), rule.found("out of bag")
+            choice = sizes.choice(complexity.MINIMUM)
     if alpha is None:
         return fit
     return _with_rule(pruned_at(fit, alpha, control.pruning, "", choice=choice), rule)
@@ -494,9 +479,9 @@ def _at_found_alpha(fit: Fit, progress: bool) -> Fit:
     """Return the tree pruned at the α that its rule chooses by cross-validation."""
     control, n = fit.control, len(fit.data.y)
     rule, cv = control.alpha_rule, folds_at_most(fit, FOLDS)
-    path = path_by_folds(fit, control.pruning, ERROR, cv, control.n_jobs, progress)
+    path = path_by_folds(fit, control.pruning, complexity.ERROR, cv, control.n_jobs, progress)
     if rule.kind == RATE:
-        typical = _typical(path.table["alpha"].to_numpy(), path.row(MINIMUM))
+        typical = _typical(path.table["alpha"].to_numpy(), path.row(complexity.MINIMUM))
         alpha, rule = _by_rate(rule, typical, n, cv.mean_rows, path.by)
     else:
         alpha = path.alpha(CHOSEN_BY[rule.kind])
@@ -511,7 +496,7 @@ def _typical(alpha: NDArray[np.float64], k: int) -> float:
         return 0.0
     if k == 0:
         return float(alpha[1]) / 2
-    return float(geometric_means(alpha)[k]) if k < last else 2 * float(alpha[last])
+    return float(validation.geometric_means(alpha)[k]) if k < last else 2 * float(alpha[last])
 
 
 def _with_found_leaves(fit: Fit, progress: bool) -> Fit:
@@ -523,10 +508,12 @@ def _with_found_leaves(fit: Fit, progress: bool) -> Fit:
     sizes = np.arange(most, 0, -1)
     alphas = partial(stage_alphas, along=LEAVES)
     groups = rows_to_divide(fit.design, fit.data).groups
-    held = cross_validated(evaluation, folds, alphas, -sizes.astype(float), groups)
-    best = int(sizes[chosen(held.mean, held.standard_error, MINIMUM)])
+    held = validation.cross_validated(evaluation, folds, alphas, -sizes.astype(float), groups)
+    best = int(sizes[complexity.chosen(held.mean, held.standard_error, complexity.MINIMUM)])
     constant = best / rate(cv.mean_rows)
     leaves = int(np.clip(round(constant * rate(n)), 1, fit.forest.leaves()[0]))
     rule = rule.found(cv.by, constant, rate_along(constant, rate, n))
     control = fit.control.with_leaves(leaves, rule)
-    return replace(fit, control=control, forest=with_leaves(fit.forest, leaves, GROWTH))
+    return replace(
+        fit, control=control, forest=complexity.with_leaves(fit.forest, leaves, complexity.GROWTH)
+    )

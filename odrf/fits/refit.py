@@ -90,7 +90,7 @@ def _folds(fit: AnyFit, cv: Any) -> ValidationFolds:
                 "with other groups=, or with odrf(), whose trees leave rows out"
             )
         cv = min(FOLDS, most)
-    return folds_asked(cast(Fit, fit), cv, fit.control.seed, "")
+    return folds_asked(fit, cv, fit.control.seed, "")
 
 
 def _cut_later(fit: AnyFit) -> tuple[float, str, str] | None:

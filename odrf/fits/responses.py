@@ -302,7 +302,7 @@ class ValidationFolds(NamedTuple):
         return sum(int(fold.train.sum()) for fold in self.folds) / len(self.folds)
 
 
-def folds_asked(fit: Fit, cv: Any, seed: int, otherwise: str) -> ValidationFolds:
+def folds_asked(fit: AnyFit, cv: Any, seed: int, otherwise: str) -> ValidationFolds:
     """Return the folds of the argument `cv`, which do not overlap; `otherwise` ends an error."""
     rows, data = rows_to_divide(fit.design, fit.data), fit.data
     division = read_division(cv, rows, data.index, data.complete, otherwise=otherwise)

@@ -27,10 +27,7 @@ Integers = NDArray[np.int64]
 
 
 def term_data(design: Design, rows: RawRows) -> pd.DataFrame:
-    """Return the value of each term (n, P) in the rows.
-
-    A column as it is; the number that a term like ``log(x)`` is; else values joined by a colon.
-    """
+    """Return the value of each term (n, P) in the rows."""
     columns = {name: _values(design, rows, j) for j, name in enumerate(design.predictors)}
     return pd.DataFrame(columns, index=rows.frame.index)
 
@@ -79,16 +76,10 @@ def game_of(fit: AnyFit, X: Matrix, n_background: int) -> Game:
     K, scale = forest.value.shape[1], 1.0 / forest.n_trees
     if isinstance(fit, BoostedFit):
         K, scale = fit.control.n_outputs, 1.0 / fit.control.n_runs
-    return Game(
-        forest.packed_for(read),
-        forest.value,
-        K,
-        scale,
-        _used(forest, term, len(fit.design.predictors)),
-        _term_of_rows(read, term),
-        np.ascontiguousarray(stored(read).T),
-        n_background,
-    )
+    used, of_rows = _used(forest, term, len(fit.design.predictors)), _term_of_rows(read, term)
+    values = np.ascontiguousarray(stored(read).T)
+    packed = forest.packed_for(read)
+    return Game(packed, forest.value, K, scale, used, of_rows, values, n_background)
 
 
 def predicted_outputs(fit: AnyFit, X: Matrix) -> Floats:

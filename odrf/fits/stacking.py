@@ -88,7 +88,7 @@ class Evidence:
         return free_weights(self.products, self.relations, self.errors, self.rows)
 
 
-def products_of_unseen(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def products_of_trees(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the sums (G, G, m) of the products of different trees' values, for each row.
 
     `values` (G, m, b, K): errors or predictions of each kind's b trees for m rows; 0 where they do
@@ -107,7 +107,7 @@ def _products(values: NDArray[np.float64], sums: NDArray[np.float64]) -> NDArray
 class SumsOfRows(NamedTuple):
     """Sums over the trees that each row is out of bag for.
 
-    `products` (G, G, m): those of `products_of_unseen`.  `relations` (G, m): sums of the products
+    `products` (G, G, m): those of `products_of_trees`.  `relations` (G, m): sums of the products
     of the trees' values with the target.
     """
 
@@ -116,13 +116,13 @@ class SumsOfRows(NamedTuple):
 
 
 def sums_of_rows(values: NDArray[np.float64], target: NDArray[np.float64]) -> SumsOfRows:
-    """Return both sums for each row, of values as in `products_of_unseen` and a target (m, K)."""
+    """Return both sums for each row, of values as in `products_of_trees` and a target (m, K)."""
     sums = values.sum(axis=2)
     return SumsOfRows(_products(values, sums), np.einsum("gik,ik->gi", sums, target))
 
 
 def log_loss_in_squares(
-    own: NDArray[np.float64], unseen: list[NDArray[np.bool_]], shares: NDArray[np.float64]
+    own: NDArray[np.float64], out_of_bag: list[NDArray[np.bool_]], shares: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return values (G, m, b, 1) and a target (m, 1) of squared errors about twice the log loss.
 
@@ -131,11 +131,11 @@ def log_loss_in_squares(
     (x/√r - √r - 1/√r)², less a constant.  At r this has the slope of the logarithm, so that true
     probabilities are best, but not its curvature 1/r²: rows on which all kinds fail would decide.
     `own` (G, m, b) are the probabilities of each row's own class by each kind's trees, 0 where they
-    do not count; `unseen` G arrays (m, b), which rows are out of bag; `shares` (m,) those of the
-    rows' classes, towards which r is shrunk if there are few trees.
+    do not count; `out_of_bag` G arrays (m, b): which rows are; `shares` (m,) those of the rows'
+    classes, towards which r is shrunk if there are few trees.
     """
     total = own.sum(axis=2).sum(axis=0)
-    trees = np.sum([mask.sum(axis=1) for mask in unseen], axis=0)
+    trees = np.sum([mask.sum(axis=1) for mask in out_of_bag], axis=0)
     pooled = (total + SHARE_TREES * shares) / (trees + SHARE_TREES)
     root = np.sqrt(np.maximum(pooled, TINY))[:, None]
     return (own / root)[..., None], root + 1 / root
@@ -143,21 +143,20 @@ def log_loss_in_squares(
 
 @one_thread()
 def mean_products(
-    products: NDArray[np.float64], unseen: list[NDArray[np.bool_]], weights: NDArray[np.float64]
+    products: NDArray[np.float64], out_of_bag: list[NDArray[np.bool_]], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], int]:
     """Return the mean products (G, G) of the kinds' values, and the fewest rows that a kind has.
 
-    `products` (G, G, m): of rows.  `unseen`: G arrays (m, b), which rows are out of bag for each
-    tree.  `weights` (m,): case weights.
+    `products` (G, G, m): of rows.  `out_of_bag`: G arrays (m, b), which rows are so for each tree.
     """
-    trees = [mask.sum(axis=1) for mask in unseen]
+    trees = [mask.sum(axis=1) for mask in out_of_bag]
     G = len(products)
     means, known = np.empty((G, G)), {}
     for g in range(G):
         for h in range(g + 1):
-            masks = id(unseen[g]), id(unseen[h])  # kinds that draw alike share one
+            masks = id(out_of_bag[g]), id(out_of_bag[h])  # kinds that draw alike share one
             if masks not in known:
-                both = np.sum(unseen[g] & unseen[h], axis=1)
+                both = np.sum(out_of_bag[g] & out_of_bag[h], axis=1)
                 known[masks] = weights @ (trees[g] * trees[h] - both)
             pairs = known[masks]
             means[g, h] = means[h, g] = weights @ products[g, h] / pairs if pairs else 0.0
@@ -166,29 +165,31 @@ def mean_products(
 
 @one_thread()
 def mean_relations(
-    relations: NDArray[np.float64], unseen: list[NDArray[np.bool_]], weights: NDArray[np.float64]
+    relations: NDArray[np.float64],
+    out_of_bag: list[NDArray[np.bool_]],
+    weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Return the mean products (G,) of the kinds' values with the target.
 
-    `relations` (G, m): of rows.  `unseen`, `weights`: as in `mean_products`.
+    `relations` (G, m): of rows.  `out_of_bag`, `weights`: as in `mean_products`.
     """
     means = np.zeros(len(relations))
-    for g, (of_rows, mask) in enumerate(zip(relations, unseen, strict=True)):
+    for g, (of_rows, mask) in enumerate(zip(relations, out_of_bag, strict=True)):
         means[g] = weights @ of_rows / max(weights @ mask.sum(axis=1), TINY)
     return means
 
 
 def mean_sums(
-    sums: Sequence[SumsOfRows], unseen: list[NDArray[np.bool_]], weights: NDArray[np.float64]
+    sums: Sequence[SumsOfRows], out_of_bag: list[NDArray[np.bool_]], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
     """Return mean products (G, G) and relations (G,), and the fewest rows that a kind has.
 
-    `sums` are those of consecutive blocks of rows; `unseen` and `weights` are of all rows.
+    `sums` are those of consecutive blocks of rows; `out_of_bag` and `weights` are of all rows.
     """
     products = np.concatenate([block.products for block in sums], axis=2)
     relations = np.concatenate([block.relations for block in sums], axis=1)
-    means, rows = mean_products(products, unseen, weights)
-    return means, mean_relations(relations, unseen, weights), rows
+    means, rows = mean_products(products, out_of_bag, weights)
+    return means, mean_relations(relations, out_of_bag, weights), rows
 
 
 def held_weights(products: NDArray[np.float64], rows: int) -> NDArray[np.float64]:

@@ -109,8 +109,8 @@ def _called(call: str, weights: str | ArrayLike | None, times: int, rows: int) -
         return f"{UPDATES.sub('', call)}.update(…, {times:,} times, {rows:,} rows)"
     if weights is None:
         return f"{call}.update(newdata)"
-    given = repr(weights) if isinstance(weights, str) else "…"
-    return f"{call}.update(newdata, weights={given})"
+    column = repr(weights) if isinstance(weights, str) else "…"
+    return f"{call}.update(newdata, weights={column})"
 
 
 def _with_known_alpha(control: ResolvedOptions, chosen: ResolvedOptions, n: int) -> ResolvedOptions:

@@ -56,68 +56,30 @@ if TYPE_CHECKING:
     from odrf.plots.survival import plot_risk_groups as plot_risk_groups
     from odrf.plots.survival import plot_roc_at as plot_roc_at
     from odrf.plots.survival import plot_survival_bands as plot_survival_bands
-    from odrf.plots.survival import (
-        plot_survival_calibration as plot_survival_calibration,
-    )
+    from odrf.plots.survival import plot_survival_calibration as plot_survival_calibration
     from odrf.plots.survival import plot_survival_tree as plot_survival_tree
     from odrf.plots.tree import plot_tree as plot_tree
 
+MODULES = {
+    "checks": "plot_benefit plot_check plot_influence plot_maps plot_reliability plot_thresholds",
+    "curves": "plot_effect plot_effect_surface plot_individual plot_interactions",
+    "effects": "plot_effects",
+    "evaluation": "plot_approximation plot_bias_variance plot_candidates plot_learning plot_option "
+    "plot_ranks",
+    "fits": "plot_consistency plot_error plot_guided_growth plot_loss plot_parts plot_strength",
+    "importance": "plot_elimination plot_importance plot_knockoffs plot_pixels plot_projections "
+    "plot_shadows",
+    "problems": "plot_curves plot_images plot_regions plot_rings plot_surface",
+    "proximity": "plot_row_map",
+    "pruning": "plot_error_path plot_growth plot_path",
+    "sensitivity": "plot_sensitivity",
+    "shapley": "plot_shapley_row plot_shapley_sizes plot_shapley_swarm plot_shapley_term",
+    "style": "draw_panels plot_means",
+    "survival": "CurvesInLeaves plot_areas_along_time plot_predicted_curves plot_risk_groups "
+    "plot_roc_at plot_survival_bands plot_survival_calibration plot_survival_tree",
+    "tree": "plot_tree",
+}
 __getattr__ = loaded_later(
     __name__,
-    {
-        "draw_panels": "odrf.plots.style",
-        "plot_approximation": "odrf.plots.evaluation",
-        "plot_bias_variance": "odrf.plots.evaluation",
-        "plot_benefit": "odrf.plots.checks",
-        "plot_candidates": "odrf.plots.evaluation",
-        "plot_check": "odrf.plots.checks",
-        "plot_influence": "odrf.plots.checks",
-        "plot_consistency": "odrf.plots.fits",
-        "plot_curves": "odrf.plots.problems",
-        "plot_effects": "odrf.plots.effects",
-        "plot_effect": "odrf.plots.curves",
-        "plot_effect_surface": "odrf.plots.curves",
-        "plot_elimination": "odrf.plots.importance",
-        "plot_error": "odrf.plots.fits",
-        "plot_error_path": "odrf.plots.pruning",
-        "plot_growth": "odrf.plots.pruning",
-        "plot_guided_growth": "odrf.plots.fits",
-        "plot_images": "odrf.plots.problems",
-        "plot_importance": "odrf.plots.importance",
-        "plot_individual": "odrf.plots.curves",
-        "plot_interactions": "odrf.plots.curves",
-        "plot_knockoffs": "odrf.plots.importance",
-        "plot_learning": "odrf.plots.evaluation",
-        "plot_loss": "odrf.plots.fits",
-        "plot_maps": "odrf.plots.checks",
-        "plot_means": "odrf.plots.style",
-        "plot_option": "odrf.plots.evaluation",
-        "plot_parts": "odrf.plots.fits",
-        "plot_path": "odrf.plots.pruning",
-        "plot_pixels": "odrf.plots.importance",
-        "plot_projections": "odrf.plots.importance",
-        "plot_ranks": "odrf.plots.evaluation",
-        "plot_regions": "odrf.plots.problems",
-        "plot_reliability": "odrf.plots.checks",
-        "plot_rings": "odrf.plots.problems",
-        "plot_row_map": "odrf.plots.proximity",
-        "plot_sensitivity": "odrf.plots.sensitivity",
-        "plot_shadows": "odrf.plots.importance",
-        "plot_shapley_row": "odrf.plots.shapley",
-        "plot_shapley_term": "odrf.plots.shapley",
-        "plot_shapley_sizes": "odrf.plots.shapley",
-        "plot_shapley_swarm": "odrf.plots.shapley",
-        "plot_strength": "odrf.plots.fits",
-        "plot_surface": "odrf.plots.problems",
-        "CurvesInLeaves": "odrf.plots.survival",
-        "plot_survival_tree": "odrf.plots.survival",
-        "plot_thresholds": "odrf.plots.checks",
-        "plot_risk_groups": "odrf.plots.survival",
-        "plot_survival_bands": "odrf.plots.survival",
-        "plot_predicted_curves": "odrf.plots.survival",
-        "plot_survival_calibration": "odrf.plots.survival",
-        "plot_roc_at": "odrf.plots.survival",
-        "plot_areas_along_time": "odrf.plots.survival",
-        "plot_tree": "odrf.plots.tree",
-    },
+    {name: f"odrf.plots.{module}" for module, names in MODULES.items() for name in names.split()},
 )

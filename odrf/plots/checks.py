@@ -16,8 +16,6 @@ from odrf.statistics.residuals import quantiles_to_compare
 from odrf.text.layouts import percentage
 from odrf.text.names import shortened, shortened_names
 
-# Room for the names of several classes beside their curves.
-
 BESIDE = 3.0
 # More names stand beside the curves, not between them.
 MOST_INSIDE = 3
@@ -45,19 +43,15 @@ MEASURES = {"roc": "area under ROC curve", "precision": "average precision"}
 def plot_thresholds(
     thresholds: pd.DataFrame, table: pd.DataFrame, kind: str, ax: Axes | None = None
 ) -> Axes:
-    """Plot a curve for each class.
-
-    `thresholds`: columns ``class``, ``sensitivity``, ``specificity``, ``precision``.  `table`:
-    columns ``class``, ``measure``, ``estimate``, ``conf_low``, ``conf_high``.
-    """
+    """Plot a curve for each class; `table`: ``class``, ``measure`` and estimate with its limits."""
     ax = axes_for(ax, thresholds["class"].nunique())
     measured = table[table["measure"] == MEASURES[kind]]
     for label, name, colour, dash in _lines(thresholds):
         of_class = thresholds[thresholds["class"] == label]
-        found = measured[measured["class"] == label].iloc[0]
-        words = f"{name} {found['estimate']:.3f}"
-        if pd.notna(found["conf_low"]):
-            words += f" ({found['conf_low']:.3f} to {found['conf_high']:.3f})"
+        measure = measured[measured["class"] == label].iloc[0]
+        words = f"{name} {measure['estimate']:.3f}"
+        if pd.notna(measure["conf_low"]):
+            words += f" ({measure['conf_low']:.3f} to {measure['conf_high']:.3f})"
         x, y = of_class["sensitivity"], of_class["precision"]
         if kind == "roc":
             x, y = 1 - of_class["specificity"], of_class["sensitivity"]
@@ -80,10 +74,7 @@ def plot_thresholds(
 
 
 def plot_benefit(benefit: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Plot the net benefit of acting above a threshold, for each class.
-
-    `benefit`: columns ``class``, ``threshold``, ``benefit``, ``all``.
-    """
+    """Plot the net benefit of acting above a threshold, and on all rows, for each class."""
     ax = axes_for(ax, benefit["class"].nunique())
     ax.axhline(0.0, color=style.MUTED, linewidth=1, linestyle="--")
     for label, name, colour, dash in _lines(benefit):
@@ -96,11 +87,9 @@ def plot_benefit(benefit: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax.set_ylim(-0.15 * highest, 1.1 * highest)
     ax.set_xlim(-0.02, 1.02)
     style.finish(
-        ax,
-        "threshold (thin: acting on all rows; dashed: on none)",
-        "net benefit",
+        ax, "threshold (thin: acting on all rows; dashed: on none)", "net benefit",
         "Decision curves",
-    )
+    )  # fmt: skip
     classes_named(ax)
     return ax
 
@@ -117,15 +106,8 @@ def _lines(table: pd.DataFrame) -> list[tuple[object, str, str, str]]:
     ]
 
 
-# Observed shares of a class against predicted probabilities.
-
-
 def plot_reliability(table: pd.DataFrame, curves: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Plot observed shares against probabilities.
-
-    `table`: columns ``class``, ``predicted``, ``observed``, ``conf_low``, ``conf_high``.  `curves`:
-    columns ``class``, ``predicted``, ``observed``, ``band_low``, ``band_high``.
-    """
+    """Plot observed shares against probabilities: `table`: of bins; `curves`: with their bands."""
     ax = axes_for(ax, table["class"].nunique())
     style.unit_square(ax)
     labels = list(dict.fromkeys(table["class"]))
@@ -154,10 +136,7 @@ def plot_reliability(table: pd.DataFrame, curves: pd.DataFrame, ax: Axes | None 
 def plot_maps(
     at: NDArray[np.float64], curves: Mapping[str, NDArray[np.float64]], ax: Axes | None = None
 ) -> Axes:
-    """Plot calibrated against predicted probabilities.
-
-    `at` (m,): predicted probabilities.  `curves` (m,): by class the calibrated ones.
-    """
+    """Plot calibrated against predicted probabilities `at` (m,); `curves` (m,): by class."""
     ax = axes_for(ax, len(curves))
     ax.plot([0, 1], [0, 1], color=style.MUTED, linewidth=1, linestyle="--", zorder=1)
     names = shortened_names(list(curves), MOST_CHARACTERS)
@@ -169,8 +148,6 @@ def plot_maps(
     return ax
 
 
-# Histograms of predicted shares, coverage by region, and residuals.
-
 BINS = 20
 MOST_REGIONS = 40
 
@@ -178,12 +155,7 @@ MOST_REGIONS = 40
 def plot_check(
     rows: pd.DataFrame, coverage: pd.DataFrame, level: float, kind: str, ax: Axes | None = None
 ) -> Axes:
-    """Plot one view of residuals and predicted distributions.
-
-    `rows`: columns ``fitted``, ``residual``, ``pit``.  `coverage`: columns ``region``,
-    ``coverage``, ``conf_low``, ``conf_high``.  Raises
-    `InputError`: `kind` is unknown.
-    """
+    """Plot one view of residuals and predicted distributions; `coverage`: by ``region``."""
     drawings = {"pit": _shares, "residuals": _residuals, "quantiles": _quantiles}
     if checked_choice("kind", kind, (*drawings, "coverage")) == "coverage":
         return _coverage(coverage, level, ax)
@@ -233,8 +205,6 @@ def _coverage(regions: pd.DataFrame, level: float, ax: Axes | None) -> Axes:
     return ax
 
 
-# Residuals against leverage.
-
 LABELLED = 3
 # Square points.
 SMALLEST_CIRCLE, LARGEST_CIRCLE = 2.0, 400.0
@@ -244,22 +214,15 @@ FONT_SIZE, LABEL_HEIGHT, BESIDE_CIRCLE = 8.0, 12.0, 2.0
 
 
 def plot_influence(influence: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Plot residuals against leverage, as circles whose area is the squared influence.
-
-    `influence`: columns ``leverage``, ``residual``, ``influence``, the most influential row first.
-    """
+    """Plot residuals against leverage, as circles whose area is the squared influence."""
     ax = style.one_panel(ax)
     largest = float(influence["influence"].max()) or 1.0
     area = LARGEST_CIRCLE * (influence["influence"] / largest) ** 2 + SMALLEST_CIRCLE
     ax.axhline(0.0, color=style.MUTED, linewidth=1, linestyle="--")
     ax.scatter(
-        influence["leverage"],
-        influence["residual"],
-        s=area,
-        color=style.ACCENT,
-        alpha=0.5,
+        influence["leverage"], influence["residual"], s=area, color=style.ACCENT, alpha=0.5,
         linewidth=0,
-    )
+    )  # fmt: skip
     ax.margins(0.15)
     x, y = "leverage (sum of weights out of bag, mean 1)", "residual in standard deviations"
     style.finish(ax, x, y, "Residuals and leverage (area: squared influence)")

@@ -42,15 +42,12 @@ MOST_LINES = 12
 
 
 def plot_effect(
-    axis: VariablePoints,
-    curves: Mapping[str, Sequence[NDArray[np.float64]]],
-    scale: str,
+    axis: VariablePoints, curves: Mapping[str, Sequence[NDArray[np.float64]]], scale: str,
     ax: Axes | None = None,
-) -> Axes:
+) -> Axes:  # fmt: skip
     """Plot curves over the points of a variable.
 
-    `curves` (G,): by label: estimate, ends of the interval, ends of the band; the ends NaN if
-    unknown.  `scale`: what the curves show.
+    `curves` (G,): estimate, ends of interval and band, NaN if unknown.  `scale`: what they show.
     """
     if not axis.numeric:
         return _points(axis, curves, scale, ax)
@@ -75,11 +72,9 @@ def plot_effect(
 
 
 def _points(
-    axis: VariablePoints,
-    curves: Mapping[str, Sequence[NDArray[np.float64]]],
-    scale: str,
+    axis: VariablePoints, curves: Mapping[str, Sequence[NDArray[np.float64]]], scale: str,
     ax: Axes | None,
-) -> Axes:
+) -> Axes:  # fmt: skip
     """Draw a row for each level."""
     levels, several = axis.labels, len(curves)
     height = len(levels) * max(1, several // 2) + 3
@@ -115,10 +110,10 @@ def hatch_gaps(ax: Axes, axis: VariablePoints) -> None:
 
 def _neighbours(at: NDArray[np.float64], left: float, right: float) -> bool:
     """Return whether both are points and none is between: values of a number that has only few."""
-    found = np.searchsorted(at, [left, right])
-    there = found < len(at)
+    places = np.searchsorted(at, [left, right])
+    there = places < len(at)
     return bool(
-        there.all() and (at[found] == (left, right)).all() and found[1] - found[0] == 1
+        there.all() and (at[places] == (left, right)).all() and places[1] - places[0] == 1
         and len(at) <= 1 / GAP
     )  # fmt: skip
 
@@ -150,24 +145,15 @@ def _legend(ax: Axes, labels: list[str], lines: bool = True) -> None:
     )  # fmt: skip
 
 
-# A line for each row, coloured by another variable.
-
 BESIDE, COLOUR_NAME, MOST_LEVELS = 1.6, 20, 12
 PLAIN = "#8fb8d8"
 
 
 def plot_individual(
-    axis: VariablePoints,
-    curves: NDArray[np.float64],
-    scale: str,
-    by: pd.Series | None,
+    axis: VariablePoints, curves: NDArray[np.float64], scale: str, by: pd.Series | None,
     ax: Axes | None = None,
-) -> Axes:
-    """Plot a line for each row and their mean in black.
-
-    Rows whose colouring variable is empty are grey.  `curves` (m, G).  `scale`: what they show.
-    `by`: what colours the lines.
-    """
+) -> Axes:  # fmt: skip
+    """Plot a line for each row (m, G), grey where `by` is empty, and their mean in black."""
     ax = style.one_panel(ax, style.WIDTH + (0.0 if by is None else BESIDE))
     at = axis.at
     lines = LineCollection(
@@ -201,17 +187,17 @@ def _colour(ax: Axes, lines: LineCollection, by: pd.Series | None) -> None:
         lines.set_cmap(colormaps["viridis"].with_extremes(bad=style.MUTED))
         style.colour_bar(ax, lines, str(by.name), format=style.PlainNumbers()).set_alpha(1.0)
         return
-    code, found = pd.factorize(by, sort=True)
-    drawn = [style.line_of(number) for number in range(len(found))]
+    code, levels = pd.factorize(by, sort=True)
+    drawn = [style.line_of(number) for number in range(len(levels))]
     lines.set_color([drawn[k][0] if k >= 0 else style.MUTED for k in code])
     lines.set_linestyle([drawn[k][1] if k >= 0 else "-" for k in code])
-    names = shortened_names([str(level) for level in found], COLOUR_NAME)[:MOST_LEVELS]
+    names = shortened_names([str(level) for level in levels], COLOUR_NAME)[:MOST_LEVELS]
     handles = [
         Line2D([], [], color=colour, linestyle=dash, label=style.in_legend(name))
         for (colour, dash), name in zip(drawn, names, strict=False)
     ]
-    if len(found) > MOST_LEVELS:
-        rest = f"and {len(found) - MOST_LEVELS} more"
+    if len(levels) > MOST_LEVELS:
+        rest = f"and {len(levels) - MOST_LEVELS} more"
         handles.append(Line2D([], [], linestyle="none", label=rest))
     if (code < 0).any():
         handles.append(Line2D([], [], color=style.MUTED, label="empty"))
@@ -232,10 +218,7 @@ RANK_NAME = 36
 def plot_interactions(
     names: Sequence[Sequence[str]], table: pd.DataFrame, ax: Axes | None = None
 ) -> Axes:
-    """Plot the strength of each interaction as a dot, and the noise as a line.
-
-    `table`: columns ``strength``, falling, and ``noise``, if known; the first 30 rows are drawn.
-    """
+    """Plot the strength of the first 30 interactions as dots, and the noise as a line."""
     shown = table.head(MOST)
     ax = style.named_panel(ax, len(shown) + LEGEND_ROWS)
     noise = float(table["noise"].iloc[0]) if "noise" in table else -1.0
@@ -270,18 +253,10 @@ SLANTED = 20.0
 
 
 def plot_effect_surface(
-    first: VariablePoints,
-    second: VariablePoints,
-    surface: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    scale: str,
-    ax: Axes | None = None,
-) -> Axes:
-    """Plot a surface (G, H) over the points of two variables.
-
-    `surface` (G, H).  `first`, `second`: on the horizontal and the vertical axis.  `rows` (G, H):
-    cells with 0 rows, and none near, are hatched.  `scale`: what the colours show.
-    """
+    first: VariablePoints, second: VariablePoints, surface: NDArray[np.float64],
+    rows: NDArray[np.int64], scale: str, ax: Axes | None = None,
+) -> Axes:  # fmt: skip
+    """Plot a surface (G, H) in colours; cells with 0 `rows` (G, H), and none near, are hatched."""
     ax = style.one_panel(ax, style.WIDTH + 0.8)
     edges = [_edges(axis.at) for axis in (first, second)]
     drawn = ax.pcolormesh(*edges, surface.T, cmap="viridis", shading="flat")

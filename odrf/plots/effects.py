@@ -20,18 +20,13 @@ UNNAMED = ("term", "contrast", "class", "predictor")
 
 
 def plot_effects(
-    labels: pd.DataFrame,
-    numbers: pd.DataFrame,
-    words: str,
-    null: float | None = None,
+    labels: pd.DataFrame, numbers: pd.DataFrame, words: str, null: float | None = None,
     ax: Axes | None = None,
-) -> Axes:
+) -> Axes:  # fmt: skip
     """Plot each estimate as a point with its interval, the first on top.
 
-    An infinite estimate is an arrow at the edge, and an infinite end is at the edge.  `labels`:
-    what names each estimate; columns in which all rows are the same are in the title.  `numbers`:
-    columns ``estimate``, ``conf_low`` and ``conf_high``; NaN without an interval.  `words`: what
-    the estimates are.  `null`: the value without an effect, drawn as a line.
+    An infinite estimate is an arrow at the edge.  `labels`: what names each estimate; columns in
+    which all rows are the same are in the title.  `null`: the value without an effect, a line.
     """
     shown = numbers.head(MOST)
     ax = style.named_panel(ax, len(shown))
@@ -73,23 +68,23 @@ def _draw_infinite(ax: Axes, at: NDArray, values: NDArray[np.float64]) -> None:
 
 def _names(labels: pd.DataFrame) -> tuple[list[str], str]:
     """Return in words what tells each row from the others, and what all rows have in common."""
-    told = [name for name in labels if labels[name].astype(str).nunique(dropna=False) > 1]
-    told = told or list(labels)[:1]
-    rest = [name for name in labels if name not in told]
-    rows = [_joined(told, row) for row in labels[told].to_numpy(dtype=object)]
+    varying = [name for name in labels if labels[name].astype(str).nunique(dropna=False) > 1]
+    varying = varying or list(labels)[:1]
+    rest = [name for name in labels if name not in varying]
+    rows = [_joined(varying, row) for row in labels[varying].to_numpy(dtype=object)]
     return rows, _joined(rest, labels[rest].iloc[0].to_numpy(dtype=object))
 
 
 def _joined(names: Sequence[object], values: NDArray) -> str:
     """Return the values, those of columns of the data with their names."""
     words = (
-        _told(value) if name in UNNAMED else f"{name} = {_told(value)}"
+        _as_text(value) if name in UNNAMED else f"{name} = {_as_text(value)}"
         for name, value in zip(names, values, strict=True)
     )
     return ", ".join(words)
 
 
-def _told(value: Any) -> str:
+def _as_text(value: Any) -> str:
     """Return a value as text, of a number ten digits."""
     if pd.isna(value):
         return "missing"

@@ -14,8 +14,6 @@ from odrf.plots import style
 from odrf.text.names import shortened
 from odrf.text.splits import number
 
-# Errors of the candidates of a tuning.
-
 MOST = 20
 MOST_CHARACTERS, MOST_OF_A_VALUE = 60, 18
 # inches
@@ -29,11 +27,7 @@ MOST_TICKS = 8
 def plot_option(
     option: str, values: pd.Series, table: pd.DataFrame, error: str, ax: Axes | None = None
 ) -> Axes:
-    """Plot the error against the values of one option.
-
-    `option`: name of the option.  `values`: in the order of the table.  `table`: columns ``error``
-    and ``std_error``, the best candidate first.  `error`: name of the error.
-    """
+    """Plot the error against the `values` of one option; the best candidate is first."""
     ax = style.one_panel(ax)
     order = np.argsort(values.to_numpy(dtype=float))
     at, level = values.to_numpy(dtype=float)[order], table["error"].to_numpy()[order]
@@ -65,11 +59,7 @@ def _mark_values(ax: Axes, at: NDArray[np.float64]) -> None:
 def plot_candidates(
     options: pd.DataFrame, table: pd.DataFrame, error: str, ax: Axes | None = None
 ) -> Axes:
-    """Plot the error of each candidate as a dot, the best on top, beside its options.
-
-    `options` (k, q): the values of the q options of the candidates.  `table`: columns ``error`` and
-    ``std_error``, the best candidate first; the first 20 are drawn.  `error`: name of the error.
-    """
+    """Plot the error of the best 20 candidates as dots, beside their `options` (k, q)."""
     shown = table.head(MOST)
     ax = style.named_panel(ax, len(shown) + 1, WIDTH)
     at = np.arange(len(shown))[::-1]
@@ -128,12 +118,7 @@ def groups_alike(ranks: pd.Series, difference: float) -> list[tuple[float, float
 def plot_ranks(
     ranks: pd.Series, difference: float, base: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Plot the diagram, the best method on the left.
-
-    `ranks`: mean rank of each method.  `difference`: critical difference.  `base`: method to be
-    highlighted.  `ax`: the diagram hides its axis lines.  By default the axes of a new figure, as
-    high as the diagram needs.
-    """
+    """Plot the diagram, the best method on the left; `base`: the method to be highlighted."""
     ordered = ranks.sort_values(kind="stable")
     bars = groups_alike(ordered, difference)
     low, high = 1, len(ranks)
@@ -183,19 +168,11 @@ def _label(
     colour = style.ACCENT if highlighted else style.ink(ax)
     ax.plot([rank, rank, edge], [0, row, row], color=colour, lw=1.6 if highlighted else 0.9)
     ax.text(
-        edge,
-        row,
-        f"{name}  {rank:.2f} " if left else f" {rank:.2f}  {name}",
-        ha="right" if left else "left",
-        va="center",
-        fontsize=LABEL,
-        color=colour,
-        fontweight="bold" if highlighted else "normal",
-        parse_math=False,
-    )
+        edge, row, f"{name}  {rank:.2f} " if left else f" {rank:.2f}  {name}",
+        ha="right" if left else "left", va="center", fontsize=LABEL, color=colour,
+        fontweight="bold" if highlighted else "normal", parse_math=False,
+    )  # fmt: skip
 
-
-# Bias, variance and error of models, one panel each.
 
 OF_CLASSES = {
     "bias": "bias",
@@ -215,10 +192,7 @@ MARGIN = 1.05
 def plot_bias_variance(
     table: pd.DataFrame, std_error: pd.DataFrame, axes: NDArray | None = None
 ) -> NDArray[np.object_]:
-    """Plot a panel for each term: lines against n, or dots if there is only one n.
-
-    `table`, `std_error`: terms and their standard errors; index ``model`` and ``n``.
-    """
+    """Plot a panel for each term: lines against n, or dots if there is only one n."""
     labels = OF_CLASSES if "variance_effect" in table else OF_NUMBERS
     models, sizes = table.index.unique("model"), table.index.unique("n")
     curves = len(sizes) > 1
@@ -279,12 +253,7 @@ COLOURS = (style.MUTED, style.CLASSES[0], style.CLASSES[1])
 def plot_approximation(
     table: pd.DataFrame, methods: Mapping[str, str], error: str, ax: Axes | NDArray | None = None
 ) -> NDArray[np.object_]:
-    """Plot a panel for each model, a line for each method of choosing the rows.
-
-    `table`: columns ``error`` and ``std_error``; index ``model``, ``method`` and ``fraction``.
-    `methods`: the label of each method.  `error`: name of the error.  `ax`: one for each model; by
-    default those of a new figure.
-    """
+    """Plot a panel for each model, a line for each method of choosing the rows."""
     models = table.index.unique("model")
     count, size = len(models), (APPROXIMATION_WIDTH * len(models), APPROXIMATION_HEIGHT)
     why = f"{count} are drawn on, one for each model"
@@ -306,17 +275,12 @@ def plot_approximation(
     return panels
 
 
-# Learning curves with fitted power laws.
-
-
 def plot_learning(
     table: pd.DataFrame, curves: Mapping[str, pd.DataFrame], error: str, ax: Axes | None = None
 ) -> Axes:
     """Plot mean errors as dots with bars, and the fitted power laws as lines with bands.
 
-    Axes are logarithmic; that of the errors is not if one of them is 0 or below.  `table`: columns
-    ``error`` and ``std_error``; index ``model`` and ``n``.  `curves`: for each model the fitted
-    curve: columns ``n``, ``error``, ``conf_low``, ``conf_high``.  `error`: name of the error.
+    Axes are logarithmic; that of the errors is not if one of them is 0 or below.
     """
     ax = style.one_panel(ax)
     for at, (model, curve) in enumerate(curves.items()):

@@ -26,19 +26,13 @@ MOST_PREDICTORS = 12
 
 
 def plot_consistency(
-    n: int,
-    ratios: Mapping[str, tuple[float, ...]],
-    tails: NDArray[np.float64] | None,
-    leaf_sizes: NDArray[np.int64],
-    per_split: NDArray[np.int64],
-    axes: NDArray | None = None,
-) -> NDArray:
+    n: int, ratios: Mapping[str, tuple[float, ...]], tails: NDArray[np.float64] | None,
+    leaf_sizes: NDArray[np.int64], per_split: NDArray[np.int64], axes: NDArray | None = None,
+) -> NDArray:  # fmt: skip
     """Plot the four panels.
 
-    `n`: number of training rows.  `ratios`: quantities that must go to 0, by name: their values at
-    n, 10·n, … rows.  `tails` (n,): sorted standardised residuals; None if there are none.
-    `leaf_sizes` (k,): training rows in each leaf.  `per_split` (q,): number of splits that combine
-    1, 2, 3 … predictors.
+    `ratios`: quantities that must go to 0, by name, at n, 10·n, … rows.  `tails` (n,): sorted
+    standardised residuals.  `per_split` (q,): number of splits that combine 1, 2, 3 … predictors.
     """
     panels = style.on_panels(
         axes, CONSISTENCY_PANELS, f"the report draws on {CONSISTENCY_PANELS}",
@@ -54,7 +48,7 @@ def plot_consistency(
 def _draw_ratios(ax: Axes, n: int, ratios: Mapping[str, tuple[float, ...]]) -> None:
     style.title(ax, "Must go to 0 as n grows")
     if not ratios:
-        _note(ax, "no option is a rule in n")
+        style.words_only(ax, "no option is a rule in n")
         return
     for (name, values), colour in zip(ratios.items(), COLOURS, strict=False):
         rows = n * 10.0 ** np.arange(len(values))
@@ -69,7 +63,7 @@ def _draw_ratios(ax: Axes, n: int, ratios: Mapping[str, tuple[float, ...]]) -> N
 def _draw_tails(ax: Axes, tails: NDArray[np.float64] | None) -> None:
     style.title(ax, "Tails of the residuals")
     if tails is None:
-        _note(ax, "no residuals of a numeric response")
+        style.words_only(ax, "no residuals of a numeric response")
         return
     expected = ndtri((np.arange(len(tails)) + 0.5) / len(tails))
     ax.plot(expected, expected, color=style.MUTED, linewidth=1)
@@ -95,7 +89,7 @@ def _draw_sizes(ax: Axes, leaf_sizes: NDArray[np.int64]) -> None:
 def _draw_predictors(ax: Axes, per_split: NDArray[np.int64]) -> None:
     style.title(ax, "Predictors that a split combines")
     if not per_split.sum():
-        _note(ax, "no splits")
+        style.words_only(ax, "no splits")
         return
     shown, note = per_split[:MOST_PREDICTORS].astype(float), ""
     if len(per_split) > MOST_PREDICTORS:
@@ -108,99 +102,61 @@ def _draw_predictors(ax: Axes, per_split: NDArray[np.int64]) -> None:
     style.plain(ax, "y")
 
 
-def _note(ax: Axes, words: str) -> None:
-    ax.text(0.5, 0.5, words, ha="center", va="center", color=style.MUTED, transform=ax.transAxes)
-    ax.set_axis_off()
-
-
-# Out-of-bag error against the number of trees.
-
-
 def plot_error(path: pd.Series, ax: Axes | None = None) -> Axes:
-    """Plot the out-of-bag error of the first trees.
-
-    `path`: error by number of trees; its name labels the axis.
-    """
+    """Plot the out-of-bag error of the first trees; the name of the `path` labels the axis."""
     ax = style.one_panel(ax)
     ax.plot(path.index, path.to_numpy(), color=style.ACCENT, linewidth=1.6)
     last = float(path.iloc[-1])
-    said = "unknown" if math.isnan(last) else number(last, 3)
+    words = "unknown" if math.isnan(last) else number(last, 3)
     ax.plot(
         path.index[-1:], [last], "o", color=style.ACCENT, markersize=5, clip_on=False,
-        label=f"{said} with {quantity(int(path.index[-1]), 'tree')}",
+        label=f"{words} with {quantity(int(path.index[-1]), 'tree')}",
     )  # fmt: skip
-    ax.set_xlim(0, int(path.index[-1]))
-    ax.set_xlabel("trees")
-    style.whole_numbers(ax)
-    style.label_y(ax, str(path.name))
     ax.legend(frameon=False)
-    style.plain(ax, "y")
+    return _counted(ax, path, "trees", str(path.name))
+
+
+def _counted(ax: Axes, path: pd.Series | pd.DataFrame, what: str, y: str) -> Axes:
+    """Let the horizontal axis count from 0 to the last label of the path."""
+    ax.set_xlim(0, max(1, int(path.index[-1])))
+    style.whole_numbers(ax)
+    style.finish(ax, what, y)
     return ax
 
 
-# Loss against the number of boosting rounds.
-
-
 def plot_loss(path: pd.DataFrame, kept: int, loss: str, ax: Axes | None = None) -> Axes:
-    """Plot mean losses against the number of rounds, with a vertical line at the rounds kept.
-
-    `path`: mean losses by number of rounds: ``training``, and ``validation`` or ``out-of-bag``.
-    `kept`: number of rounds kept.  `loss`: name of the loss.
-    """
+    """Plot mean losses against the number of rounds, with a vertical line at the rounds kept."""
     ax = style.one_panel(ax)
     for name, colour in zip(path, (style.ACCENT, style.CLASSES[1]), strict=False):
         ax.plot(path.index, path[name], color=colour, linewidth=1.6, label=f"{name} rows")
     if kept < path.index[-1] or "validation" in path:
         ax.axvline(
-            kept,
-            color=style.MUTED,
-            linewidth=1,
-            linestyle=":",
+            kept, color=style.MUTED, linewidth=1, linestyle=":",
             label=f"{quantity(kept, 'round')} kept",
-        )
-    ax.set_xlim(0, max(1, path.index[-1]))
+        )  # fmt: skip
     if not (path.to_numpy() < 0).any():  # likelihoods of times may be above 1
         ax.set_ylim(bottom=0)
-    ax.set_xlabel("rounds")
-    style.whole_numbers(ax)
-    style.label_y(ax, f"mean loss ({mean_loss_in_words(loss)})")
     ax.legend(frameon=False)
-    style.plain(ax, "y")
-    return ax
-
-
-# Impurity against the number of planes of guided trees.
+    return _counted(ax, path, "rounds", f"mean loss ({mean_loss_in_words(loss)})")
 
 
 def plot_guided_growth(path: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Plot the remaining impurity against the number of planes.
-
-    `path`: by number of planes: the ``mean`` over the trees, and ``low`` and ``high``, between
-    which are 80 % of the trees.
-    """
+    """Plot the remaining impurity against the number of planes: ``mean``, ``low``, ``high``."""
     ax = style.one_panel(ax)
     style.draw_band(ax, path.index.to_numpy(), path["low"], path["high"], style.ACCENT, alpha=0.2)
     mark = "o" if len(path) == 1 else None
     ax.plot(
         path.index, path["mean"], color=style.ACCENT, linewidth=1.6, marker=mark, clip_on=not mark
     )
-    ax.set_xlim(0, max(1, path.index[-1]))
     ax.set_ylim(bottom=0)
-    style.label_x(ax, "planes of a tree (mean, 80 % of the trees)")
-    style.whole_numbers(ax)
-    style.label_y(ax, "impurity left, as a share")
-    style.plain(ax, "y")
-    return ax
-
-
-# The models of a stack: their errors and their weights.
+    planes = "planes of a tree (mean, 80 % of the trees)"
+    return _counted(ax, path, planes, "impurity left, as a share")
 
 
 def plot_parts(parts: pd.DataFrame, together: float, words: str, ax: Axes | None = None) -> Axes:
     """Plot the out-of-bag error of each model as a dot, the larger the more weight it has.
 
-    `parts`: one row for each model, with ``weight`` and ``oob_error``.  `together`: the error of
-    the weighted mean, at which a vertical line is drawn.  `words`: what the errors are.
+    `together`: the error of the weighted mean, at which a vertical line is drawn.
     """
     ax = style.named_panel(ax, len(parts))
     errors, weights = parts["oob_error"], parts["weight"].to_numpy()
@@ -234,11 +190,7 @@ def _numbers(sizes: pd.Series) -> NDArray[np.float64]:
 
 
 def plot_strength(table: pd.DataFrame, axes: NDArray | None = None) -> NDArray[np.object_]:
-    """Plot strength (or tree error), correlation and error against trees or subset size.
-
-    `table`: columns: first ``trees`` or ``subset_size``, then ``strength`` or ``tree_error``,
-    ``correlation``, ``bound``, ``error``.
-    """
+    """Plot strength (or tree error), correlation and error against trees or subset size."""
     why = f"strength is drawn on {STRENGTH_PANELS}"
     panels = style.on_panels(axes, STRENGTH_PANELS, why, lambda: style.new_panels(STRENGTH_PANELS))
     by, first = table.columns[0], table.columns[1]

@@ -23,12 +23,7 @@ FILLED = {"confirmed": style.ACCENT, "tentative": "white", "rejected": style.GRI
 def plot_elimination(
     table: pd.DataFrame, best: int, chosen: int, choice: str, error: str, ax: Axes | None = None
 ) -> Axes:
-    """Plot the error of each step against the number of predictors, on a logarithmic scale.
-
-    `table`: columns ``predictors``, ``error``, ``std_error``, from all predictors to one.  `best`,
-    `chosen`: the row of the smallest error, and the row that is marked.  `choice`: the rule that
-    chose it, in words.  `error`: name of the error.
-    """
+    """Plot the error of each step against the number of predictors, on a logarithmic scale."""
     ax = style.one_panel(ax)
     numbers = table["predictors"].to_numpy()
     at = np.log2(numbers.astype(float))
@@ -43,11 +38,7 @@ def plot_elimination(
 
 
 def plot_shadows(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Plot the importance of each predictor as a dot, and of the best shadow as a bar.
-
-    `table`: columns ``decision``, ``importance``, ``shadow`` by predictor, falling; the first 30
-    are drawn.
-    """
+    """Plot the importance of the first 30 predictors as dots, and of the best shadow as a bar."""
     shown = table.head(MOST)
     ax = style.named_panel(ax, len(shown) + LEGEND_ROWS)
     at = style.stems(ax, shown["importance"])
@@ -66,11 +57,7 @@ def plot_shadows(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
 
 def plot_knockoffs(table: pd.DataFrame, threshold: float, ax: Axes | None = None) -> Axes:
-    """Plot the importance of each predictor less that of its knockoff, filled if it is selected.
-
-    `table`: columns ``selected`` and ``importance`` by predictor, falling; the first 30 are drawn.
-    `threshold`: drawn as a line, unless it is infinite.
-    """
+    """Plot importances less those of knockoffs, filled if selected, and the `threshold`."""
     shown = table.head(MOST)
     ax = style.named_panel(ax, len(shown) + LEGEND_ROWS)
     at = style.stems(ax, shown["importance"])
@@ -92,17 +79,11 @@ def _finish(ax: Axes, shown: pd.DataFrame, words: str, total: int) -> None:
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
 
 
-# Importances of predictors.
-
 MOST_PREDICTORS = 15
 
 
 def plot_importance(importance: pd.Series, words: str, ax: Axes | None = None) -> Axes:
-    """Plot the importance of each predictor as a dot, the largest on top.
-
-    `importance`: importances by predictor, falling; the first 15 are drawn.  `words`: what they
-    are.
-    """
+    """Plot the first 15 importances as dots, the largest on top; `words`: what they are."""
     shown = importance.head(MOST_PREDICTORS)
     ax = style.named_panel(ax, len(shown))
     style.stems(ax, shown, np.ones(len(shown), dtype=bool))
@@ -112,18 +93,14 @@ def plot_importance(importance: pd.Series, words: str, ax: Axes | None = None) -
     return ax
 
 
-# Shares of pixels in the splits, as images or curves.
-
 SIDE = 3.4
 LABEL = "share of splits"
 
 
 def plot_pixels(shares: NDArray[np.float64], ax: Axes | NDArray | None = None) -> Axes | NDArray:
-    """Plot one image for each channel, all on one scale; a series as a curve.
+    """Plot one image for each channel of `shares` (C, H, W), all on one scale; a series as a curve.
 
-    `shares` (C, H, W): series have H = 1; the channels of a series are drawn as the rows of one
-    image.  `ax`: one, or C for images of several channels.  By default those of a new figure.
-    Returns one, or C for images of several channels.
+    The channels of a series, which has H = 1, are drawn as the rows of one image.
     """
     C, H, _ = shares.shape
     count = 1 if H == 1 else C
@@ -163,13 +140,9 @@ def _curve(share: NDArray[np.float64], ax: Axes) -> None:
 
 def _image(shares: NDArray[np.float64], largest: float, ax: Axes) -> AxesImage:
     image = ax.imshow(
-        shares,
-        cmap=style.HEAT,
-        vmin=0,
-        vmax=largest or 1.0,
-        aspect="equal",
+        shares, cmap=style.HEAT, vmin=0, vmax=largest or 1.0, aspect="equal",
         interpolation="nearest",
-    )
+    )  # fmt: skip
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(6, integer=True))
     ax.spines[:].set_color(style.MUTED)
@@ -184,8 +157,6 @@ def _bar(image: AxesImage, panels: NDArray) -> None:
     bar.ax.tick_params(color=style.MUTED, labelcolor=style.ink(bar.ax))
 
 
-# Coefficients of directions as a heat map.
-
 SIGNED = LinearSegmentedColormap.from_list(
     "signed", [style.CLASSES[5], "#ffffff", style.CLASSES[0]]
 )
@@ -199,9 +170,7 @@ BAR, SIZE = 100.0, 10.0
 def plot_projections(coefficients: pd.DataFrame, share: pd.Series, ax: Axes | None = None) -> Axes:
     """Plot directions as columns of a heat map; its rows are the columns of the design.
 
-    Only columns that take part in one of the directions are drawn, and of these at most the 40 with
-    the largest coefficients; at most 40 directions.  `coefficients`: index: columns of the design;
-    columns: ranks of the directions.  `share`: the share of each direction in the impurity removed.
+    The first 40 directions, and the 40 columns with the largest coefficients in them.
     """
     note = f" (first {MOST_DIRECTIONS} of {len(share)})" if len(share) > MOST_DIRECTIONS else ""
     coefficients, share = coefficients.iloc[:, :MOST_DIRECTIONS], share.head(MOST_DIRECTIONS)
@@ -211,7 +180,7 @@ def plot_projections(coefficients: pd.DataFrame, share: pd.Series, ax: Axes | No
     p, k = coefficients.shape
     ax = style.named_panel(ax, p, NAMES + CELL * k)
     if not p:
-        return _without_splits(ax)
+        return style.words_only(ax, "no splits")
     image = ax.imshow(
         coefficients.to_numpy()[::-1],
         cmap=SIGNED, vmin=-1, vmax=1, aspect="auto", origin="lower",
@@ -234,12 +203,4 @@ def plot_projections(coefficients: pd.DataFrame, share: pd.Series, ax: Axes | No
     ax.spines[:].set_visible(False)
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.8)
     style.label_y(bar.ax, "coefficient (columns scaled to [0,\u00a01])")
-    return ax
-
-
-def _without_splits(ax: Axes) -> Axes:
-    ax.text(
-        0.5, 0.5, "no splits", ha="center", va="center", color=style.MUTED, transform=ax.transAxes
-    )
-    ax.set_axis_off()
     return ax

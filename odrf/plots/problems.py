@@ -28,19 +28,13 @@ Box = Sequence[tuple[float, float]]
 
 
 def plot_regions(
-    on_plane: OnPlane,
-    classes: Sequence[str],
-    box: Box,
-    names: Sequence[str],
-    title: str,
-    dots: pd.DataFrame | None,
-    ax: Axes | None = None,
-) -> Axes:
+    on_plane: OnPlane, classes: Sequence[str], box: Box, names: Sequence[str], title: str,
+    dots: pd.DataFrame | None, ax: Axes | None = None,
+) -> Axes:  # fmt: skip
     """Plot the most probable class at each point of a plane, paler where it is less certain.
 
-    `classes` (K,).  `on_plane`: from the two predictors, (n,) each, to the probabilities of the
-    classes, (n, K); points where they are NaN stay white.  `box`: the limits of the axes.  `names`
-    (2,): the predictors.  `dots`: rows to be drawn as dots: columns of the predictors and ``y``.
+    `on_plane`: from the two predictors, (n,) each, to the probabilities (n, K); NaN stays white.
+    `box`: the limits of the axes.  `dots`: rows: columns of the predictors and ``y``.
     """
     ax = style.one_panel(ax)
     first, second = (_middles(*ends) for ends in box)
@@ -75,13 +69,9 @@ def plot_regions(
 
 
 def plot_surface(
-    on_plane: OnPlane,
-    box: Box,
-    names: Sequence[str],
-    title: str,
-    dots: pd.DataFrame | None,
+    on_plane: OnPlane, box: Box, names: Sequence[str], title: str, dots: pd.DataFrame | None,
     ax: Axes | None = None,
-) -> Axes:
+) -> Axes:  # fmt: skip
     """Plot a regression function as filled contours; arguments as in `plot_regions`."""
     ax = style.one_panel(ax)
     first, second = (np.linspace(*ends, PIXELS) for ends in box)

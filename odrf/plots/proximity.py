@@ -21,18 +21,10 @@ SMALLEST, LARGEST, ROWS_OF_LARGE_DOTS = 5.0, 24.0, 400
 
 
 def plot_row_map(
-    table: pd.DataFrame,
-    response: str,
-    classes: Sequence[Any] | None,
-    explained: tuple[float, float],
-    ax: Axes | None = None,
-) -> Axes:
-    """Plot rows at two coordinates.
-
-    `table`: columns ``first``, ``second``, and the response.  `response`: its name.  `classes`: the
-    classes; None for a numeric response.  `explained` (float, float): the shares that the
-    coordinates explain.
-    """
+    table: pd.DataFrame, response: str, classes: Sequence[Any] | None,
+    explained: tuple[float, float], ax: Axes | None = None,
+) -> Axes:  # fmt: skip
+    """Plot rows at coordinates ``first``, ``second``, coloured by the response."""
     if ax is None:
         beside = COLUMN * (style.legend_columns(len(classes)) - 1) if classes is not None else 0.0
         ax = style.one_panel(None, style.WIDTH + beside)

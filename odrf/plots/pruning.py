@@ -13,34 +13,17 @@ from odrf.pruning.growth_stages import DEPTH
 from odrf.text.layouts import quantity
 from odrf.text.splits import number
 
-# Error along a pruning path: on held-out rows, or on the training rows.
-
 LABELS = 9
 CHOOSING = "smallest α that chooses the tree"
 
 
 def plot_error_path(
-    table: pd.DataFrame,
-    best: int,
-    chosen: int,
-    choice: str,
-    error: str,
-    ax: Axes | None = None,
-    sizes: str = "leaves",
-    alphas: str = CHOOSING,
-) -> Axes:
-    """Plot the held-out error of each subtree, ± 1 standard error.
+    table: pd.DataFrame, best: int, chosen: int, choice: str, error: str, ax: Axes | None = None,
+    sizes: str = "leaves", alphas: str = CHOOSING,
+) -> Axes:  # fmt: skip
+    """Plot the held-out error of each subtree against its leaves, ± 1 standard error.
 
-    The number of leaves rises to the right, on a logarithmic scale, which shows the differences
-    between small trees.
-
-    `table`: columns ``alpha``, ``leaves``, ``xerror``, ``xstd``, from the largest tree to the
-      root.
-    `best`: the row of the smallest error.
-    `chosen`: the row that is marked.
-    `choice`: the rule that chose it, in words.
-    `error`: name of the error.
-    `sizes`, `alphas`: what the sizes are, and what the values of α.
+    `best`, `chosen`: the rows of the smallest error, and of the `choice` of a rule in words.
     """
     ax = style.one_panel(ax)
     at = np.log2(table["leaves"].to_numpy(dtype=float))
@@ -76,9 +59,7 @@ def plot_path(
 ) -> Axes:
     """Plot the training error of the nested subtrees against their leaves.
 
-    `table`: columns ``alpha``, ``leaves``, ``error``: the subtrees that are optimal for some α.
-    `along` (t,): errors of all trees along the growth, with 1, …, t leaves; None to leave them out.
-    `error`: name of the error.
+    `along` (t,): errors of all trees along the growth, with 1, …, t leaves.
     """
     ax = style.one_panel(ax)
     if along is not None:
@@ -110,34 +91,17 @@ def _alpha_axis(ax: Axes, table: pd.DataFrame) -> None:
     top.spines["top"].set_visible(False)
 
 
-# Training and test error along the growth of trees.
-
 # Numbers of leaves with more digits take more room on the axis.
 MOST_TICKS, FEW_TICKS, LONG = 9, 5, 2**15
 
 
 def plot_growth(
-    table: pd.DataFrame,
-    along: str,
-    chosen: int,
-    choice: str,
-    size: int,
-    error: str,
-    by: str,
+    table: pd.DataFrame, along: str, chosen: int, choice: str, size: int, error: str, by: str,
     ax: Axes | None = None,
-) -> Axes:
+) -> Axes:  # fmt: skip
     """Plot training and test error against the size of the trees.
 
     Numbers of leaves are on a logarithmic scale, as a full level of splits doubles them.
-
-    `table`: columns `along`, ``train``, ``test``, ``std_error``, and for a forest
-      ``mean_leaves``; sizes rising.
-    `along`: how size is measured.
-    `chosen`: the row that is marked.
-    `choice`: the rule that chose it, in words.
-    `size`: the size of the present fit.
-    `error`: name of the error.
-    `by`: which rows the test error was computed on, in words.
     """
     ax = style.one_panel(ax)
     at, test, width = (table[name].to_numpy() for name in (along, "test", "std_error"))
@@ -149,12 +113,9 @@ def plot_growth(
         label=f"{choice}: {_sized(at[chosen], along)}",
     )  # fmt: skip
     ax.axvline(
-        size,
-        color=style.MUTED,
-        linestyle=":",
-        linewidth=1.2,
+        size, color=style.MUTED, linestyle=":", linewidth=1.2,
         label=f"this fit: {_sized(size, along)}",
-    )
+    )  # fmt: skip
     if along == DEPTH:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     else:

@@ -25,20 +25,13 @@ SEEN = LinearSegmentedColormap.from_list("seen", style.HEAT(np.linspace(0.2, 1.0
 
 
 def plot_sensitivity(
-    places: pd.DataFrame,
-    relative: NDArray[np.float64],
-    kept: Mapping[str, NDArray[np.int64]],
-    y: NDArray[np.float64],
-    classes: pd.Index | None,
-    ax: NDArray | None = None,
-) -> NDArray[np.object_]:
+    places: pd.DataFrame, relative: NDArray[np.float64], kept: Mapping[str, NDArray[np.int64]],
+    y: NDArray[np.float64], classes: pd.Index | None, ax: NDArray | None = None,
+) -> NDArray[np.object_]:  # fmt: skip
     """Plot all rows by their probability, then one panel with the rows that each method keeps.
 
-    `places` (n, 2): two predictors, the axes of the plots.  `relative` (n,): the probability of
-    each row to be drawn, as a multiple of the mean probability.  `kept` (k,): for each method, by
-    the title of its panel, the positions of the rows kept.  `y` (n,): responses, or class codes.
-    `classes` (K,): none for a numeric response.  `ax`: one, and one more for each method.  By
-    default those of a new figure.
+    `places` (n, 2).  `relative` (n,): the probability of each row, as a multiple of the mean.
+    `kept` (k,): by method, the rows kept.  `y` (n,): responses, or class codes.
     """
     count, together = 1 + len(kept), {"sharex": True, "sharey": True}
     page = (SIDE * count + 1.4, SIDE + 0.3)
@@ -86,14 +79,9 @@ def plot_sensitivity(
 
 
 def _kept(
-    panel: Axes,
-    first: NDArray,
-    second: NDArray,
-    y: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    classes: pd.Index | None,
-    size: float,
-) -> PathCollection:
+    panel: Axes, first: NDArray, second: NDArray, y: NDArray[np.float64], rows: NDArray[np.int64],
+    classes: pd.Index | None, size: float,
+) -> PathCollection:  # fmt: skip
     if classes is None:
         ends = {"vmin": y.min(), "vmax": y.max()}
         return panel.scatter(first, second, s=size, c=y[rows], cmap="viridis", linewidths=0, **ends)

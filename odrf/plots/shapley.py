@@ -16,8 +16,6 @@ from odrf.text.layouts import quantity
 from odrf.text.names import shortened
 from odrf.text.splits import number
 
-# The Shapley values of all terms: a dot for each row, or their mean size.
-
 MOST = 15
 # Dots whose values are in the same of so many bins lie beside each other.
 BINS = 80
@@ -28,10 +26,7 @@ COLOURS = "viridis"
 def plot_shapley_sizes(
     sizes: pd.Series, measure: str, ax: Axes | None = None, of: str = "terms"
 ) -> Axes:
-    """Plot the mean absolute Shapley value of each term or pair as a dot, the largest on top.
-
-    `sizes`: by term, falling; the first 15 are drawn.  `measure`: label of the axis.
-    """
+    """Plot the first 15 mean absolute Shapley values as dots, the largest on top."""
     shown = sizes.head(MOST)
     ax = style.named_panel(ax, len(shown))
     style.stems(ax, shown, np.ones(len(shown), dtype=bool))
@@ -43,12 +38,9 @@ def plot_shapley_sizes(
 def plot_shapley_swarm(
     data: pd.DataFrame, values: NDArray[np.float64], words: str, ax: Axes | None = None
 ) -> Axes:
-    """Plot the Shapley value of each row and term as a dot.
+    """Plot the Shapley value of each row and term (n, P) as a dot.
 
-    Dots are coloured by the rank of the value of the term among the rows; those of factors without
-    an order, and of empty cells, are grey.  `data`: a column for each term, the largest on average
-    first; the first 15 are drawn.  `values` (n, P): what the terms add.  `words`: what is
-    explained.
+    Colours are ranks of the value of the term; factors without an order and empty cells are grey.
     """
     shown = data.iloc[:, :MOST]
     ax = style.named_panel(ax, len(shown.columns), 6.4)
@@ -97,8 +89,6 @@ def _ranks(column: pd.Series) -> NDArray[np.float64]:
     return np.asarray((ranks - low) / (high - low) if high > low else ranks * 0 + 0.5)
 
 
-# The Shapley values of one row, from the mean prediction to its own.
-
 MOST_OF_A_ROW = 12
 UP, DOWN = style.CLASSES[5], style.ACCENT
 # Characters of a value, and of a term with its value.
@@ -108,9 +98,7 @@ MOST_OF_VALUE, MOST_CHARACTERS = 12, 25
 def plot_shapley_row(table: pd.DataFrame, base: float, words: str, ax: Axes | None = None) -> Axes:
     """Plot how the terms lead from the mean background prediction to the prediction of a row.
 
-    `table`: index: terms, the largest value first; the first 12 are drawn, the others as one bar.
-    Columns ``data``, ``value`` and ``std_error``.  `base`: the mean prediction of the background
-    rows.  `words`: what is explained.
+    The first 12 terms are drawn, the others as one bar.
     """
     names = [_named(term, row["data"]) for term, row in table.iterrows()]
     values, errors = table["value"].to_numpy(), table["std_error"].to_numpy()
@@ -146,8 +134,6 @@ def _named(term: Any, value: Any) -> str:
     return f"{shortened(str(term), MOST_CHARACTERS - len(words))} = {words}"
 
 
-# The Shapley values of one term against its values.
-
 MOST_LEVELS = 20
 EMPTY = "empty"
 # How far dots of one level are spread, of the distance to the next.
@@ -157,11 +143,7 @@ SPREAD = 0.3
 def plot_shapley_term(
     column: pd.Series, values: NDArray[np.float64], words: str, ax: Axes | None = None
 ) -> Axes:
-    """Plot what a term adds against its value, one dot for each row.
-
-    Levels of a factor are rows of the plot, the 20 most frequent ones.  `column`: the values of the
-    term; its name is the term.  `values` (n,): what the term adds.  `words`: what is explained.
-    """
+    """Plot what a term adds (n,) against its value; the 20 most frequent levels have rows."""
     words = f"Shapley value ({words})"
     if is_ranked(column) and not isinstance(column.dtype, pd.CategoricalDtype):
         return _numbers(column, values, words, ax)
@@ -175,14 +157,9 @@ def _numbers(column: pd.Series, values: NDArray[np.float64], words: str, ax: Axe
     ax.axhline(0, color=style.MUTED, linewidth=0.8)
     shown = column if column.dtype.kind in "mM" else pd.Series(at)
     ax.plot(
-        shown.to_numpy()[known],
-        values[known],
-        "o",
-        color=style.ACCENT,
-        markersize=4,
-        alpha=0.6,
+        shown.to_numpy()[known], values[known], "o", color=style.ACCENT, markersize=4, alpha=0.6,
         mew=0,
-    )
+    )  # fmt: skip
     if not known.all():
         ends = ax.get_xlim()
         left = ends[0] - 0.04 * (ends[1] - ends[0])

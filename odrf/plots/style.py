@@ -20,13 +20,7 @@ from matplotlib.colors import LinearSegmentedColormap, to_rgb, to_rgba
 from matplotlib.font_manager import FontProperties
 from matplotlib.legend import Legend
 from matplotlib.textpath import text_to_path
-from matplotlib.ticker import (
-    Formatter,
-    LogLocator,
-    MaxNLocator,
-    NullFormatter,
-    ScalarFormatter,
-)
+from matplotlib.ticker import Formatter, LogLocator, MaxNLocator, NullFormatter, ScalarFormatter
 from numpy.typing import ArrayLike, NDArray
 
 from odrf.checks import checked_choice
@@ -104,10 +98,7 @@ def value_colour(position: float) -> tuple[float, float, float]:
 
 
 class PlainNumbers(Formatter):
-    """Writes each number in full, as in ``2.5e8``.
-
-    No power of ten, or number to be added, stands apart, where other texts may overlap it.
-    """
+    """Writes each number in full, as in ``2.5e8``: no power of ten stands apart."""
 
     def __init__(self) -> None:
         self._decimals: int | None = 0
@@ -177,10 +168,7 @@ def legend_over(ax: Axes, heading: str | None = None) -> Legend:
 
 
 def in_legend(name: object) -> str:
-    """Return a name as a legend shows it: in one line.
-
-    Matplotlib leaves out names that begin with "_"; these have a space in front.
-    """
+    """Return a name as a legend shows it: a space before "_", with which names are left out."""
     words = in_one_line(str(name))
     return f" {words}" if words.startswith("_") else words
 
@@ -224,6 +212,13 @@ def finish(ax: Axes, x: str, y: str, heading: str = "") -> None:
     if heading:
         title(ax, heading)
     plain(ax, "y")
+
+
+def words_only(ax: Axes, words: str) -> Axes:
+    """Write words in place of a plot."""
+    ax.text(0.5, 0.5, words, ha="center", va="center", color=MUTED, transform=ax.transAxes)
+    ax.set_axis_off()
+    return ax
 
 
 def unit_square(ax: Axes, diagonal: bool = True) -> None:
@@ -283,10 +278,7 @@ def _width(line: str, size: float, bold: bool, family: str, settings: tuple[str,
 
 
 def room_of(ax: Axes) -> tuple[float, float]:
-    """Return the width and height in points that axes can have, with their labels.
-
-    Where the figure arranges its axes itself, this is their share of it; else the axes' own size.
-    """
+    """Return the width and height in points that axes can have, with their labels."""
     points = 72 / ax.figure.dpi
     place = ax.get_subplotspec()
     if ax.figure.get_layout_engine() is None or place is None:
@@ -298,10 +290,7 @@ def room_of(ax: Axes) -> tuple[float, float]:
 
 
 def label_x(ax: Axes, words: str, beside: float = 0.0) -> None:
-    """Label the horizontal axis, on several lines if need be.
-
-    `beside`: points that the names of rows take up beside the axes.
-    """
+    """Label the horizontal axis; `beside`: points that the names of rows take up beside it."""
     room = room_of(ax)[0] - max(beside, AROUND_TEXT) - 2 * GAP
     ax.set_xlabel(_broken(words, room), parse_math=False)
 
@@ -322,8 +311,7 @@ def named_rows(
 ) -> float:
     """Label the rows of a plot, the first on top; return the width of the names in points.
 
-    `names`: shortened in their middle to at most `most` characters, or fewer on narrow axes; set
-    smaller where rows are low.  `family`: the family of the font.
+    Names have at most `most` characters, fewer on narrow axes; they are smaller where rows are low.
     """
     width, height = room_of(ax)
     most = min(most, max(5, int(NAMES * width / (LETTER * SIZE))))
@@ -339,19 +327,10 @@ def named_rows(
 
 
 def finish_rows(
-    ax: Axes,
-    names: Iterable[object],
-    words: str,
-    note: str = "",
-    total: int = 0,
-    most: int = MOST_CHARACTERS,
-    family: str = "",
-    few_ticks: bool = True,
-) -> None:
-    """Name the rows of a plot, and the horizontal axis with a note if not all rows are drawn.
-
-    `total`: number of rows of the table; those above the number of names are in the `note`.
-    """
+    ax: Axes, names: Iterable[object], words: str, note: str = "", total: int = 0,
+    most: int = MOST_CHARACTERS, family: str = "", few_ticks: bool = True,
+) -> None:  # fmt: skip
+    """Name rows and horizontal axis, with a `note` if the table has more rows in `total`."""
     rows = [str(name) for name in names]
     beside = named_rows(ax, rows, most, family)
     if few_ticks:
@@ -362,10 +341,7 @@ def finish_rows(
 
 
 def stems(ax: Axes, values: pd.Series, filled: NDArray[np.bool_] | None = None) -> NDArray:
-    """Draw a line from 0 to a dot for each value, the first on top; return their heights.
-
-    `filled`: which dots are filled, and not white; None: the dots are left out.
-    """
+    """Draw a line from 0 to a dot, filled or none, for each value; return their heights."""
     at = np.arange(len(values))[::-1]
     ax.hlines(at, 0, values, color=faint(ax), linewidth=2, zorder=1)
     if filled is not None:
@@ -394,9 +370,7 @@ def shown_ticks(
 ) -> list[int]:
     """Return those of the `wanted` ticks whose labels do not overlap, the ends first.
 
-    `at` (k,): positions on the horizontal axis, on a linear scale; the vertical axis has its label.
-    `labels`: labels of the ticks: those below the axes, and those above.  `wanted`: numbers of the
-    ticks, the most important first.
+    `at` (k,): positions on a linear scale.  `labels`: those below the axes, and those above.
     """
     beside = ax.yaxis.label.get_text().count("\n") * ROW_OF_TEXT * SIZE
     width = room_of(ax)[0] - 2 * AROUND_TEXT - beside
@@ -428,16 +402,10 @@ def _broken(words: str, room: float) -> str:
     return "\n".join(lines)
 
 
-# Bands around curves.
-
-
 def draw_band(
     ax: Axes, at: NDArray, low: ArrayLike, high: ArrayLike, colour: str, alpha: float = 0.15
 ) -> None:
-    """Fill what is between two curves; at a single point, where this has no width, draw a line.
-
-    `at` (k,), `low`, `high` (k,).  `alpha`: how opaque the band is.
-    """
+    """Fill what is between two curves (k,); at a single point draw a line."""
     if len(at) == 1:
         ax.vlines(at, low, high, color=colour, alpha=alpha, linewidth=8.0)
     else:
@@ -451,19 +419,12 @@ MOST_BARS = 40
 
 
 def draw_errors(
-    ax: Axes,
-    at: NDArray,
-    error: pd.Series,
-    std_error: pd.Series,
-    best: int,
-    chosen: int,
+    ax: Axes, at: NDArray, error: pd.Series, std_error: pd.Series, best: int, chosen: int,
     words: str,
-) -> None:
+) -> None:  # fmt: skip
     """Plot errors (k,) at the positions `at`, ± 1 standard error.
 
-    `at` (k,).  `error`, `std_error`: errors and their standard errors.  `best`: the row of the
-    smallest error; a line is drawn one standard error above it, if that is known.  `chosen`: the
-    row that is marked.  `words`: the legend of the mark.
+    A line is one standard error above the row `best`; the row `chosen` is marked.
     """
     level, width = error.to_numpy(), std_error.to_numpy()
     if len(level) <= MOST_BARS:
@@ -483,15 +444,8 @@ def draw_errors(
     plain(ax, "y")
 
 
-# Estimates of several models with their standard errors.
-
-
 def plot_means(table: pd.DataFrame, score: str, ax: Axes | None = None) -> Axes:
-    """Plot the estimate of each model as a dot, ± 1 standard error.
-
-    `table`: columns ``estimate`` and ``std_error``; index: the models, the first drawn on top.
-    `score`: label of the axis.
-    """
+    """Plot the estimate of each model as a dot, ± 1 standard error, the first on top."""
     ax = named_panel(ax, len(table))
     at = np.arange(len(table))[::-1]
     estimate, std_error = table["estimate"].to_numpy(), table["std_error"].to_numpy()
@@ -505,14 +459,11 @@ def plot_means(table: pd.DataFrame, score: str, ax: Axes | None = None) -> Axes:
 
 
 def draw_panels(
-    drawings: Mapping[str, Callable[[Axes], object]],
-    kind: str | None,
-    ax: Axes | NDArray | None,
+    drawings: Mapping[str, Callable[[Axes], object]], kind: str | None, ax: Axes | NDArray | None
 ) -> Axes | NDArray:
     """Draw the plot named `kind`, or all plots for None, and return the axes.
 
-    If a plot cannot be drawn, no new figure stays open.  `drawings`: for each name, a function that
-    draws on axes.  `ax`: one for each plot.
+    If a plot cannot be drawn, no new figure stays open.
     """
     kinds = list(drawings) if kind is None else [checked_choice("kind", kind, drawings)]
     why = "kind=None draws on two, a kind by its name on one"

@@ -37,17 +37,8 @@ class CurvesInLeaves:
     """What the leaves of a drawn tree show: rows, events, relative hazard and a curve.
 
     The curve is the Kaplan–Meier estimate of survival, or the Aalen–Johansen estimate of the
-    incidence of a cause.
-
-    `event_times` (R,).
-    `count`, `events`, `relative` (m,): numbers of rows and of events of each node, and its
-      relative hazard.
-    `curves`: the curve of each node.
-    `digits`: significant digits.
-    `by_cause` (m,): the numbers of events of each cause, if there are several.
-    `cause`: the one of them whose incidence is drawn.
-    `code`: its number.
-    `subjects` (m,): the numbers of subjects, where these have several rows each; else empty.
+    incidence of a `cause`.  `count`, `events`, `relative`, `by_cause` (m,): of each node.
+    `subjects` (m,): where these have several rows each; else empty.
     """
 
     count: NDArray[np.int32]
@@ -125,14 +116,9 @@ class CurvesInLeaves:
 
 
 def plot_survival_tree(
-    tree: Forest,
-    design: Design,
-    curves: CurvesInLeaves,
-    *,
-    ax: Axes | None = None,
-    max_depth: int | None = None,
-    max_terms: int = 3,
-) -> Axes:
+    tree: Forest, design: Design, curves: CurvesInLeaves, *, ax: Axes | None = None,
+    max_depth: int | None = None, max_terms: int = 3,
+) -> Axes:  # fmt: skip
     """Plot a tree with curves in its leaves; the arguments are those of `plot_tree`."""
     of_leaves = "" if curves.cause is None else f"incidence of {curves.cause}"
     return plot_tree(
@@ -140,8 +126,6 @@ def plot_survival_tree(
         ends=curves, of_leaves=of_leaves,
     )  # fmt: skip
 
-
-# Numbers of rows at risk below the axis of time.
 
 # points: from the axis to the heading, whose space the label of the axis leaves, and between lines
 HEADING, LINE = 38.0, 12.0
@@ -151,44 +135,33 @@ SIZE = 9.0
 STEPS = 5
 
 
-def time_axis(ax: Axes, until: float) -> NDArray[np.float64]:
-    """Let the axis of time go from 0 to `until`, to 1 if that is 0; return its ticks."""
+def time_axis(ax: Axes, until: float, probability: str) -> NDArray[np.float64]:
+    """Let time go from 0 to `until`, or 1, and a probability from 0 to 1; return times of ticks."""
     until = until if until > 0 else 1.0
     ax.set_xlim(0, until)
     locator = MaxNLocator(STEPS)
     ax.xaxis.set_major_locator(locator)
     ax.xaxis.set_major_formatter(style.PlainNumbers())
-    style.label_x(ax, "time")
+    ax.set_ylim(0, 1.02)
+    style.finish(ax, "time", probability)
     ticks = np.asarray(locator.tick_values(0.0, until), dtype=np.float64)
     return ticks[(ticks >= 0) & (ticks <= until)]
 
 
 def draw_numbers_at_risk(
-    ax: Axes,
-    times: NDArray[np.float64],
-    counts: Sequence[NDArray[np.float64]],
-    colours: Sequence[str],
-    names: Sequence[str] = ("",),
-) -> None:
-    """Write below the axis how many rows are at risk, a line for each group in its colour.
-
-    `times` (k,).  `ax`: its horizontal axis has its label already.  `counts` (k,): weights of rows
-    at risk in each group.  `names`: of the groups, beside the numbers.
-    """
+    ax: Axes, times: NDArray[np.float64], counts: Sequence[NDArray[np.float64]],
+    colours: Sequence[str], names: Sequence[str] = ("",),
+) -> None:  # fmt: skip
+    """Write below the axis how many rows are at risk, a line for each group in its colour."""
     place: dict[str, Any] = {
         "xycoords": ax.get_xaxis_transform(),
         "textcoords": "offset points",
         "fontsize": SIZE,
     }
     ax.annotate(
-        "at risk",
-        (0.0, 0.0),
-        xytext=(0, -HEADING),
-        ha="left",
-        va="top",
-        color=style.ink(ax),
+        "at risk", (0.0, 0.0), xytext=(0, -HEADING), ha="left", va="top", color=style.ink(ax),
         **place,
-    )
+    )  # fmt: skip
     lines = zip(counts, colours, names, strict=True)
     for line, (of_group, colour, name) in enumerate(lines, start=1):
         if name:
@@ -203,8 +176,6 @@ def draw_numbers_at_risk(
             )  # fmt: skip
 
 
-# Predicted survival curves, or incidences of a cause, with their intervals and bands.
-
 # Bands of more curves hide each other: then there are lines alone.
 MOST_BANDS = 4
 MOST_CHARACTERS = 24
@@ -213,16 +184,12 @@ BEYOND = 1.03
 
 
 def plot_survival_bands(
-    times: NDArray[np.float64],
-    curves: Mapping[str, Sequence[NDArray[np.float64]]],
-    ax: Axes | None = None,
-    cause: str | None = None,
-) -> Axes:
-    """Plot survival curves, or incidences, as steps.
+    times: NDArray[np.float64], curves: Mapping[str, Sequence[NDArray[np.float64]]],
+    ax: Axes | None = None, cause: str | None = None,
+) -> Axes:  # fmt: skip
+    """Plot survival curves, or incidences of a `cause`, as steps.
 
-    `times` (G,): ascending.  `curves` (G,): by label of the row: estimate, ends of the intervals,
-    ends of the band.  `cause`: the cause of incidences;
-    by default the curves are of survival.
+    `curves` (G,): by label of the row: estimate, ends of the intervals, ends of the band.
     """
     ax = style.one_panel(ax)
     names = shortened_names(list(curves), MOST_CHARACTERS)
@@ -239,12 +206,9 @@ def plot_survival_bands(
             at, estimate, drawstyle="steps-post", color=colour, linestyle=dash, linewidth=1.8,
             label=style.in_legend(name),
         )  # fmt: skip
-    time_axis(ax, last)
-    ax.set_ylim(0, 1.02)
     of = "" if cause is None else shortened_names([cause], MOST_CHARACTERS)[0]
-    style.label_y(ax, "predicted survival" if cause is None else f"predicted incidence of {of}")
+    time_axis(ax, last, "predicted survival" if cause is None else f"predicted incidence of {of}")
     style.legend_over(ax, "row")
-    style.plain(ax, "y")
     return ax
 
 
@@ -254,11 +218,7 @@ def plot_survival_bands(
 def plot_survival_calibration(
     table: pd.DataFrame, time: float, estimate: str, ax: Axes | None = None
 ) -> Axes:
-    """Plot the observed probability of each group of rows, with its limits.
-
-    `table`: columns ``predicted``, ``observed``, ``conf_low``, ``conf_high``.  `estimate`: how it
-    was estimated, in words.
-    """
+    """Plot the observed probability of each group of rows, with its limits."""
     ax = style.one_panel(ax)
     style.unit_square(ax)
     ax.vlines(table["predicted"], table["conf_low"], table["conf_high"], color=style.ACCENT)
@@ -268,26 +228,17 @@ def plot_survival_calibration(
     return ax
 
 
-# Predicted curves of groups of rows beside those observed.
-
 LOWEST, HIGHEST = "lowest", "highest"
 
 
 def plot_risk_groups(
-    groups: Sequence[RiskGroup],
-    curves: NDArray[np.float64],
-    times: NDArray[np.float64],
-    source: str,
-    ax: Axes | None = None,
-    cause: str | None = None,
-) -> Axes:
+    groups: Sequence[RiskGroup], curves: NDArray[np.float64], times: NDArray[np.float64],
+    source: str, ax: Axes | None = None, cause: str | None = None,
+) -> Axes:  # fmt: skip
     """Plot the predicted and the observed curve of each group, numbers at risk below.
 
-    `groups`: from the lowest risk to the highest.  `curves` (n, m): the predicted survival of all
-    rows at the times, or the incidence of the cause.  `times` (m,): the first is 0, or if rows
-    enter late the time since when they are evaluated; the plot ends with the last one.  `source`:
-    which rows they are, in words.  `cause`: the cause
-    that is evaluated; by default all.
+    `curves` (n, m): of all rows at the `times`.  The first time is 0, or where rows enter late
+    that since when they are evaluated.  `source`: which rows they are, in words.
     """
     ax = style.one_panel(ax)
     colours = [style.CLASSES[g % len(style.CLASSES)] for g in range(len(groups))]
@@ -303,15 +254,13 @@ def plot_risk_groups(
             times, group.predicted(curves), drawstyle="steps-post", color=colour, linewidth=1.8,
             label=name,
         )  # fmt: skip
-    ticks = time_axis(ax, float(times[-1]))
-    draw_numbers_at_risk(ax, ticks, [group.at_risk(ticks) for group in groups], colours, names)
-    ax.set_ylim(0, 1.02)
     since = f", given no event by {number(float(times[0]))}" if times[0] > 0 else ""
-    style.label_y(ax, f"survival{since}" if cause is None else f"incidence of {cause}{since}")
+    of = "survival" if cause is None else f"incidence of {cause}"
+    ticks = time_axis(ax, float(times[-1]), f"{of}{since}")
+    draw_numbers_at_risk(ax, ticks, [group.at_risk(ticks) for group in groups], colours, names)
     estimate = "Kaplan–Meier" if cause is None else "Aalen–Johansen"
     style.title(ax, f"Predicted ({source}); thin: {estimate}, 95% limits")
     style.legend_over(ax, "risk")
-    style.plain(ax, "y")
     return ax
 
 
@@ -321,24 +270,15 @@ def _names(count: int) -> list[str]:
     return [LOWEST, *(str(g) for g in range(2, count)), HIGHEST]
 
 
-# Predicted curves of rows: survival, or the incidence of a cause.
-
 # More curves have no names, and even more are not drawn.
 NAMED, MOST = 8, 100
 
 
 def plot_predicted_curves(
-    curves: pd.DataFrame,
-    at_risk: Callable[[NDArray], NDArray],
-    ax: Axes | None = None,
+    curves: pd.DataFrame, at_risk: Callable[[NDArray], NDArray], ax: Axes | None = None,
     cause: str | None = None,
-) -> Axes:
-    """Plot the predicted curve of each row, numbers of training rows at risk below.
-
-    `curves`: a row for each curve, with the times, ascending, as columns.  `at_risk`: returns the
-    weight of the training rows at risk at times (k,).
-    `cause`: the cause whose incidences they are; by default they are of survival.
-    """
+) -> Axes:  # fmt: skip
+    """Plot the predicted curve of each row, numbers of training rows at risk below."""
     ax = style.one_panel(ax)
     shown, first = curves.head(MOST), 1.0 if cause is None else 0.0
     named = 0 < len(shown) <= NAMED
@@ -353,48 +293,32 @@ def plot_predicted_curves(
         }
         look = bold if named else pale
         ax.plot(times, [first, *row], drawstyle="steps-post", **look)
-    ticks = time_axis(ax, float(times[-1]))
+    of = "survival" if cause is None else f"incidence of {cause}"
+    ticks = time_axis(ax, float(times[-1]), f"predicted {of}")
     draw_numbers_at_risk(ax, ticks, [at_risk(ticks)], [style.ink(ax)])
-    ax.set_ylim(0, 1.02)
-    style.label_y(ax, "predicted survival" if cause is None else f"predicted incidence of {cause}")
     if named:
         style.legend_over(ax, "row")
     else:
         of = f" (first {MOST} of {len(curves)})" if len(curves) > MOST else ""
         ax.set_title(f"{quantity(len(shown), 'row')}{of}", fontsize="medium", color=style.ink(ax))
-    style.plain(ax, "y")
     return ax
 
 
-# ROC curves at a time, and the area under them along time.
-
-
 def plot_roc_at(curve: pd.DataFrame, time: float, words: str, ax: Axes | None = None) -> Axes:
-    """Plot sensitivity against 1 - specificity.
-
-    `curve`: columns ``sensitivity`` and ``specificity``, both from the highest threshold on.
-    `words`: the area in words, for the legend.
-    """
+    """Plot sensitivity against 1 - specificity; `words`: the area, for the legend."""
     ax = style.one_panel(ax)
     style.unit_square(ax)
     ax.plot(
-        1 - curve["specificity"],
-        curve["sensitivity"],
-        color=style.ACCENT,
-        linewidth=1.6,
+        1 - curve["specificity"], curve["sensitivity"], color=style.ACCENT, linewidth=1.6,
         label=words,
-    )
+    )  # fmt: skip
     style.finish(ax, "1 - specificity", "sensitivity", f"Event by time {number(time)}")
     ax.legend(frameon=False, loc="lower right")
     return ax
 
 
 def plot_areas_along_time(table: pd.DataFrame, time: float, ax: Axes | None = None) -> Axes:
-    """Plot the area under the ROC curve at each time, with its interval.
-
-    `table`: index: times; columns ``auc``, ``conf_low``, ``conf_high``.  `time`: the time that is
-    marked.
-    """
+    """Plot the area under the ROC curve at each time, with its interval; one `time` is marked."""
     ax = style.one_panel(ax)
     at = table.index.to_numpy()
     ax.axhline(0.5, color=style.MUTED, linewidth=1, linestyle="--", zorder=1)

@@ -21,8 +21,6 @@ from odrf.text.layouts import quantity
 from odrf.text.names import in_one_line, shortened
 from odrf.text.splits import SplitWriter, predicted_code, split_lines, value_lines
 
-# The boxes of a drawn tree: their text, size and colour.
-
 # points
 FONT_SIZE = 9.0
 LINE_HEIGHT = 12.0
@@ -33,12 +31,10 @@ MOST_OF_A_NAME = 20
 
 @dataclass(frozen=True)
 class Box:
-    """A box of the drawing: a split or a leaf.
+    """A box of the drawing: a split or a leaf; sizes are in points.
 
-    `lines`: its text.  `colour` (3,): red, green and blue; None for a split.  `below`: number of
-    leaves below the box that are not drawn.  `bold`: number of its first lines that are bold: the
-    prediction.  `width`, `height`: in points, at the font size `FONT_SIZE`.  `panel`: how much of
-    the height, below the text, is for a drawing.
+    `colour` (3,): None for a split.  `below`: number of leaves below it, not drawn.  `bold`:
+    number of its first lines that are bold.  `panel`: the height, below the text, of a drawing.
     """
 
     lines: tuple[str, ...]
@@ -61,18 +57,10 @@ class Ends(Protocol):
 
 
 def boxes(
-    tree: Forest,
-    design: Design,
-    depth: NDArray[np.int64],
-    max_depth: int,
-    max_terms: int,
-    digits: int,
-    ends: Ends | None = None,
-) -> dict[int, Box]:
-    """Return the boxes, by node, of a forest of one tree down to level `max_depth`.
-
-    By default those at the ends tell what the node predicts.
-    """
+    tree: Forest, design: Design, depth: NDArray[np.int64], max_depth: int, max_terms: int,
+    digits: int, ends: Ends | None = None,
+) -> dict[int, Box]:  # fmt: skip
+    """Return the boxes, by node, of a forest of one tree down to level `max_depth`."""
     writer = SplitWriter(
         tree, design, digits=digits, max_terms=max_terms, max_characters=MOST_OF_A_NAME
     )
@@ -100,12 +88,9 @@ def hidden_leaves(hidden: int) -> tuple[str, ...]:
 
 
 def box_of(
-    lines: tuple[str, ...],
-    colour: tuple[float, float, float] | None,
-    below: int,
-    bold: int,
+    lines: tuple[str, ...], colour: tuple[float, float, float] | None, below: int, bold: int,
     panel: tuple[float, float] = (0.0, 0.0),
-) -> Box:
+) -> Box:  # fmt: skip
     """Return a box of these lines, with room for a panel of this width and height."""
     lines = tuple(map(in_one_line, lines))
     widest = max(style.text_width(line, FONT_SIZE, at < bold) for at, line in enumerate(lines))
@@ -139,13 +124,10 @@ def _leaves_below(tree: Forest, depth: NDArray[np.int64]) -> NDArray[np.int64]:
 def centres(
     children: Mapping[int, tuple[int, int]], width: Mapping[int, float], gap: float
 ) -> dict[int, float]:
-    """Return the horizontal centre of each box.
+    """Return the horizontal centre of each box, from 0 at the left edge of the leftmost.
 
     A parent is centred above its two children; two boxes on a level are at least `gap` apart.  This
-    is Reingold and Tilford's (1981) tidy drawing, for boxes of unequal width.  `children`
-    (int, int): left and right child of each box that has any; a child's number is above its
-    parent's.  `width`: width of every box; box 0 is the root.  Returns from 0 at the left edge of
-    the leftmost box.
+    is Reingold and Tilford's (1981) tidy drawing, for boxes of unequal width.
     """
     half: dict[int, float] = {}
     contour: dict[int, list[tuple[float, float]]] = {}
@@ -184,8 +166,6 @@ def _joined(
     ]
 
 
-# Plot of a tree: splits in the names and units of the data, leaves in colour.
-
 # points
 BOX_GAP = 12.0
 LEVEL_GAP = 34.0
@@ -204,27 +184,13 @@ SHRUNK = 0.95
 
 
 def plot_tree(
-    tree: Forest,
-    design: Design,
-    *,
-    ax: Axes | None = None,
-    max_depth: int | None = None,
-    max_terms: int = 3,
-    digits: int = 3,
-    ends: Ends | None = None,
-    of_leaves: str = "",
-) -> Axes:
+    tree: Forest, design: Design, *, ax: Axes | None = None, max_depth: int | None = None,
+    max_terms: int = 3, digits: int = 3, ends: Ends | None = None, of_leaves: str = "",
+) -> Axes:  # fmt: skip
     """Plot a tree, its root on top.
 
-    `tree`: a forest of one tree.
-    `ax`: by default the axes of a new figure of the size that the tree needs.
     `max_depth`: levels of splits drawn; by default as many as stay readable: at most 32 boxes at
-      the ends, a figure of at most 20 inches, letters of at least 5 points on given axes.
-    `max_terms`: largest number of terms of a linear combination, or levels of a factor, written
-      in a box.
-    `digits`: significant digits.
-    `ends`: what leaves show; by default what they predict.
-    `of_leaves`: what the title says of the curves in leaves.
+    the ends, a figure of at most 20 inches, letters of at least 5 points on given axes.
     """
     depth = tree.depth()
     levels = _readable_levels(tree, depth) if max_depth is None else max_depth
@@ -311,14 +277,12 @@ def _arranged(
     right = max(x[node] + box.width / 2 for node, box in content.items())
     spare = max(least_width - right, 0.0)
     return _Drawing(
-        boxes=content,
-        children=children,
+        boxes=content, children=children,
         x={node: place + spare / 2 + MARGIN for node, place in x.items()},
         y={node: middle[int(depth[node])] + MARGIN for node in content},
         fork={node: bottom[int(depth[node])] - 0.4 * LEVEL_GAP + MARGIN for node in children},
-        width=right + spare + 2 * MARGIN,
-        height=at - LEVEL_GAP + TITLE + 2 * MARGIN,
-    )
+        width=right + spare + 2 * MARGIN, height=at - LEVEL_GAP + TITLE + 2 * MARGIN,
+    )  # fmt: skip
 
 
 def _fit(ax: Axes, drawing: _Drawing) -> float:

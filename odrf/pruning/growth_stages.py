@@ -107,9 +107,10 @@ def evaluated_stages(
         each = np.split(
             np.argsort(groups, kind="stable"), np.cumsum(np.unique(groups, return_counts=True)[1])
         )
-        found = [losses(rows) for rows in each if len(rows)]
-        weight = np.array([mass[0] for mass, _ in found])
-        return held_out_groups(np.column_stack([sums[0] for _, sums in found]), weight)
+        sums_of_groups = [losses(rows) for rows in each if len(rows)]
+        weight = np.array([mass[0] for mass, _ in sums_of_groups])
+        loss = np.column_stack([sums[0] for _, sums in sums_of_groups])
+        return held_out_groups(loss, weight)
     mass, sums = losses()
     return HeldOut(float(mass[0]), float(mass[1]), *sums)
 

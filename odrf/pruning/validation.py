@@ -301,8 +301,8 @@ def chosen_elsewhere(folds: Sequence[HeldOut], rule: str) -> list[int]:
     rows = []
     for f in range(len(folds)):
         others = reduce(add, [held for g, held in enumerate(folds) if g != f])
-        found = others.weight > 0
-        rows.append(chosen(others.mean, others.standard_error, rule) if found else 0)
+        known = others.weight > 0
+        rows.append(chosen(others.mean, others.standard_error, rule) if known else 0)
     return rows
 
 
@@ -404,8 +404,8 @@ def out_of_bag_alphas(
     weights, F = draws.weights, int(fold.max()) + 1
 
     def best(b: int) -> list[float]:
-        unseen = draws.unseen(b)
-        if not weights[unseen].any():
+        out_of_bag = draws.unseen(b)
+        if not weights[out_of_bag].any():
             return [0.0] * (F + 1)
         tree, of_tree = forest.tree(b), critical[forest.root[b] : forest.root[b + 1]]
         alpha = np.unique(of_tree)  # leaves have 0
@@ -413,14 +413,14 @@ def out_of_bag_alphas(
         def errors(rows: NDArray[np.bool_]) -> HeldOut:
             return held_out(tree, of_tree, alpha, with_rows(X, rows), y[rows], weights[rows])
 
-        of_all = errors(unseen)
+        of_all = errors(out_of_bag)
         row = chosen(of_all.mean, of_all.standard_error, MINIMUM)
-        others = chosen_elsewhere([errors(unseen & (fold == f)) for f in range(F)], MINIMUM)
+        others = chosen_elsewhere([errors(out_of_bag & (fold == f)) for f in range(F)], MINIMUM)
         return [float(alpha[k]) for k in (row, *others)]
 
     chosen_of_trees = []
     for alphas in in_order(best, range(forest.n_trees), draws.n_jobs):
         chosen_of_trees.append(alphas)
         advance()
-    found = np.array(chosen_of_trees)
-    return found[:, 0], found[:, 1:].T
+    chosen_alphas = np.array(chosen_of_trees)
+    return chosen_alphas[:, 0], chosen_alphas[:, 1:].T

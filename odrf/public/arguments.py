@@ -22,7 +22,7 @@ from odrf.checks import (
     checked_whole,
 )
 from odrf.errors import InputError, UnknownArgumentError, nearest, warn_user
-from odrf.public.docstrings import filled
+from odrf.public.docstrings import documented, filled
 from odrf.public.frames import in_native_order, in_pandas, series_in_pandas
 
 THREADS, DASK, JOBLIB = "threads", "dask", "joblib"
@@ -98,6 +98,8 @@ def public(made: Made) -> Made:
             code = method.__code__
             if SHARED.keys() & code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
                 setattr(made, name, _entered(method, SHARED, suggests=name == "predict"))
+            else:
+                documented(method)
     return made
 
 
@@ -192,7 +194,9 @@ def _entered(
             for name, value in kwargs.items():
                 kwargs[name] = shared.get(name, in_native_order)(value)
             return function(*values, **kwargs)
-        except UnicodeEncodeError as error:
+        except UnicodeEncodeError as error:  # by pandas, wherever it keeps text in UTF-8
+            if error.reason != "surrogates not allowed":
+                raise
             raise _no_character(error) from error
         except TypeError:
             wrong = _wrong_arguments(function, args, kwargs) if suggests else None
@@ -204,10 +208,8 @@ def _entered(
     return called
 
 
-def _no_character(error: UnicodeEncodeError) -> Exception:
+def _no_character(error: UnicodeEncodeError) -> InputError:
     """Return the error for text that pandas cannot keep in UTF-8."""
-    if error.reason != "surrogates not allowed":
-        return error
     near = error.object[max(error.start - 30, 0) : error.end + 30]
     return InputError(
         f"the text {near!r} has half of a pair of surrogates, which is no character: "
@@ -318,7 +320,7 @@ def require_taken(made: type[Any], values: Sequence[Any], named: Mapping[str, An
     odrf.errors.UnknownArgumentError: Paint() has no argument 'color'; did you mean 'colour'?
     """
     known = _positional(made.__init__)[1:]
-    if len(values) <= len(known) and all(name in known for name in named):
+    if len(values) <= len(known) and named.keys() <= set(known):
         return
     wrong = _wrong_arguments(made.__init__, (None, *values), named, made.__name__)
     if wrong is not None:

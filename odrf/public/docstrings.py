@@ -548,6 +548,24 @@ seed_of_folds = seed : int, SeedSequence or Generator, optional
 threads_of_path = n_jobs : int, optional
     Threads; by default all cores, or as many as ``OMP_NUM_THREADS`` says.  The result is
     the same for any number.
+X : data frame or array-like of shape (n, p)
+    Predictors.  Columns of text and categories of a data frame are factors; missing cells (NaN,
+    None, NA) are treated as `missing` says.
+y : array-like of shape (n,)
+    Responses: numbers of a regression, labels of a classification.  The categories of an ordered
+    categorical series are ordered classes.
+sample_weight : array-like of shape (n,), optional
+    Case weights.  Rows of weight 0 are left out.
+rule : {"min", "1se"}, default "1se"
+    - ``"min"``: the smallest error on rows held out, or out of bag; of ties the smallest size.
+    - ``"1se"``: the smallest size with an error at most one standard error above the smallest
+      error (Breiman et al. 1984, section 3.4.3).  With one validation row or group, no standard
+      error is known, and the smallest error decides.
+rows_selected
+    - ``"sample"``: drawn without replacement, with probabilities proportional to the
+      sensitivities.
+    - ``"top"``: the rows of largest sensitivity.
+    - ``"uniform"``: drawn without replacement with equal probabilities, for comparison.
 references_of_trees
     G. E. P. Box and D. R. Cox (1964). An analysis of transformations. Journal of the Royal
     Statistical Society B 26, 211-252.

@@ -85,6 +85,8 @@ def required_client(argument: str) -> Any:
 
 # Values of these are no tables, but for those of pandas.
 NO_OTHER_TABLES = ("builtins", "numpy", "odrf", "pandas", "scipy")
+# Types of columns that need no conversion, as most have.
+PLAIN = frozenset(map(np.dtype, ("f8", "f4", "i8", "i4", "i2", "i1", "u1", "?", "O")))
 # As pandas writes the type.
 VIEWS = "string_view[pyarrow]"
 

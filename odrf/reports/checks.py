@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# A fit whose class probabilities are calibrated on rows that its trees have not seen.
-
 TYPES = ("prob", "class", "response", "cumulative")
 POINTS_OF_MAP = 201
 ESTIMATORS = (
@@ -75,7 +73,6 @@ class CalibratedFit(TableReport):
     Attributes
     ----------
     recalibration : Recalibration
-        The fit and its maps.
     table : DataFrame
         For each class the Brier score ``before`` and ``after``; after, by maps that are learned on
         the other four fifths of the rows.
@@ -216,8 +213,6 @@ class CalibratedFit(TableReport):
         return {"Method": self.method, "Learned from": self.recalibration.rows}
 
 
-# Whether classes are observed as often as predicted.
-
 POINTS = 101
 
 
@@ -230,9 +225,7 @@ class Calibration(TableReport):
     Attributes
     ----------
     rows : EvaluatedRows
-        The rows that are evaluated.
     level : float
-        Nominal coverage of intervals and bands.
     table : DataFrame
         For each class and bin of rows: ``predicted``, the mean probability; ``observed``, the share
         of the class; ``conf_low`` and ``conf_high``, its interval; ``rows``.
@@ -301,8 +294,6 @@ def _joined(tables: dict[object, pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(tables.values(), ignore_index=True)
 
 
-# How well probabilities tell classes apart.
-
 THRESHOLDS = np.arange(1, 100) / 100
 ROC, PRECISION, BENEFIT = "roc", "precision", "benefit"
 
@@ -316,9 +307,7 @@ class Discrimination(TableReport):
     Attributes
     ----------
     rows : EvaluatedRows
-        The rows that are evaluated.
     level : float
-        Nominal coverage of the intervals.
     table : DataFrame
         For each class: ``measure``, the area under the ROC curve, with the interval of DeLong and
         others, or the average precision, with a bootstrap interval; ``estimate``, ``std_error``,
@@ -382,8 +371,6 @@ class Discrimination(TableReport):
         return self.rows.facts() | {"Level": percentage(self.level)}
 
 
-# Whether predictions of a number, and their distributions, agree with the responses.
-
 PLOTS = ("pit", "coverage", "residuals", "quantiles", "influence")
 MOST_INFLUENTIAL = 5
 LEVERAGE = (
@@ -405,9 +392,7 @@ class PredictiveCheck(TableReport):
     Attributes
     ----------
     level : float
-        Nominal coverage of the prediction intervals.
     source : str
-        Which rows they are, in words.
     rows : DataFrame
         With ``residual``, observed minus fitted, and ``pit``, the share of the predicted
         distribution below the response: uniform if the distributions are right.
@@ -441,15 +426,9 @@ class PredictiveCheck(TableReport):
     _title = "Predictive check"
 
     def __init__(
-        self,
-        call: str,
-        rows: pd.DataFrame,
-        level: float,
-        region: pd.Series | None,
-        source: str,
-        influence: pd.DataFrame | None = None,
-        groups: NDArray[np.int64] | None = None,
-    ) -> None:
+        self, call: str, rows: pd.DataFrame, level: float, region: pd.Series | None, source: str,
+        influence: pd.DataFrame | None = None, groups: NDArray[np.int64] | None = None,
+    ) -> None:  # fmt: skip
         self.call, self.level, self.source = call, level, source
         self.rows = rows.assign(residual=rows["observed"] - rows["fitted"])
         inside = rows["observed"].between(rows["conf_low"], rows["conf_high"])

@@ -9,7 +9,7 @@ from odrf.errors import InputError
 from odrf.fits.fit import Fit, RowSums, StreamedFit
 from odrf.fits.scores import counts_of_classes, explained_part
 from odrf.reports.importance import MeasuredImportance, impurity_table, with_shares
-from odrf.reports.summaries import NOT_JUDGED, growth_card, growth_summary
+from odrf.reports.summaries import error_scores, growth_card, growth_summary
 from odrf.text.layouts import quantity
 from odrf.text.splits import number
 from odrf.text.summary import Card, Summary
@@ -105,12 +105,9 @@ def _in_words(fit: StreamedFit) -> dict[str, str]:
     if not is_evaluated(fit):
         return {"OOB error": "unknown (the rows evaluated the forest before or after pruning)"}
     scores = streamed_scores(fit)
-    if np.isnan(scores.iloc[0]):
-        return {"OOB error": NOT_JUDGED}
-    if fit.kind == "regression":
-        return {"OOB MSE": number(scores["mse"]), "OOB R²": f"{scores['r2']:.3f}"}
-    return {
-        "OOB error rate": number(scores["error"]),
+    if fit.kind == "regression" or np.isnan(scores.iloc[0]):
+        return error_scores(scores.iloc[0], scores.get("r2", None))
+    return error_scores(scores["error"], None) | {
         "OOB log loss": number(scores["log_loss"]),
         "OOB Brier score": number(scores["brier"]),
     }

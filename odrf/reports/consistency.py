@@ -82,7 +82,6 @@ class ConsistencyReport(TheoremReport):
     Attributes
     ----------
     fit : AnyFit
-        The fit.
     facts : FitProperties
         Its options and sizes, as the theorems use them.
     table : DataFrame
@@ -116,10 +115,9 @@ class ConsistencyReport(TheoremReport):
         return tail_index(self._residuals), tail_p(self._residuals, self.fit.control.seed)
 
     def _heavy_tails(self) -> str:
-        """Return the test in words if tails are heavier than normal ones; else nothing.
+        """Return the test in words if tails of residuals and of responses are heavy; else nothing.
 
-        Residuals of a bounded response may have heavy tails, too, where trees are too small for it:
-        so those of the responses must be heavier as well.
+        Residuals of a bounded response may have heavy tails, too, where trees are too small for it.
         """
         if not len(self._residuals) or self._tails[1] > HEAVY:
             return ""
@@ -144,16 +142,11 @@ class ConsistencyReport(TheoremReport):
         """What the data show: tails of residuals, leaf sizes, leaf diameters, predictors per split.
 
         ``tail index`` is Hill's estimate from the largest 5 % of the absolute residuals; ``tail p``
-        is the p-value of so large an index for normal residuals.
-
-        ``rows per leaf`` are the sizes of leaves.  A leaf's diameter is the diagonal of the
-        bounding box of its rows, divided by that of all rows; median and quantile are over rows
-        and trees.  Theory needs the diameter to shrink as trees grow with n.  For comparison,
-        ``… with a quarter of the leaves`` is the median diameter when trees had a quarter of their
-        leaves.
-
-        ``leaves without rows``, for honest fits only, is the share of leaves whose value comes from
-        a node above.
+        is the p-value of so large an index for normal residuals.  A leaf's diameter is the diagonal
+        of the bounding box of its rows, divided by that of all rows; median and quantile are over
+        rows and trees.  It must shrink as trees grow with n: compare ``… with a quarter of the
+        leaves``, the median when trees had a quarter of their leaves.  ``leaves without rows``, for
+        honest fits only, is the share of leaves whose value comes from a node above.
         """
         sizes = self.leaf_sizes
         counts = self.predictors_per_split
@@ -319,39 +312,28 @@ def properties_of(fit: Fit) -> FitProperties:
         kind.mixture.single_columns(len(fit.design.columns), kind.subset_size) for kind in used
     ]
     short = "" if cut or control.honest or control.max_depth is not None else _short(measured)
+    criteria = {kind.criterion for kind in used}
     return FitProperties(
-        forest=fit.forest.n_trees > 1,
-        classes=fit.kind == "classification",
-        n=fit.data.n_rows,
-        P=P,
-        subset_size=fixed_size,
-        family=other_families[0] if other_families else "",
+        forest=fit.forest.n_trees > 1, classes=fit.kind == "classification", n=fit.data.n_rows, P=P,
+        subset_size=fixed_size, family=other_families[0] if other_families else "",
         axis_trees=bool(axis),
         leaves=float((not cut and control.max_leaves) or measured.forest.leaves().mean()),
-        leaves_along=control.max_leaves_rule.along,
-        limited=control.max_leaves is not None,
-        alpha=alpha,
-        alpha_along=() if by_hand and not cut else control.alpha_rule.along,
+        leaves_along=control.max_leaves_rule.along, limited=control.max_leaves is not None,
+        alpha=alpha, alpha_along=() if by_hand and not cut else control.alpha_rule.along,
         drawn=max(kind.sample_fraction for kind in used),
-        drawn_along=control.sample_fraction_rule.along,
-        replaced=control.resample == "bootstrap",
+        drawn_along=control.sample_fraction_rule.along, replaced=control.resample == "bootstrap",
         honest=control.honest,
         single_columns=False if False in single else None if None in single else True,
         full=not limited and not pruned and control.penalty is None,
         scale=IN_WORDS.get(control.split_scale, ""),
         n_classes=control.settings.n_classes if fit.kind == "classification" else 0,
-        penalty=control.penalty or "",
-        criterion=_criterion({kind.criterion for kind in used}),
-        random_cuts=_random_cuts(fit),
-        stopped=_stopped(control, alpha is not None),
-        cut=cut,
+        penalty=control.penalty or "", criterion="" if criteria & COVERED else min(criteria),
+        random_cuts=_random_cuts(fit), stopped=_stopped(control, alpha is not None), cut=cut,
         no_rule=_no_rule(control, by_hand, cut),
         constant_by=rule.found_by if (rule := _rule(control)).kind == RATE else "",
-        min_leaf=control.min_leaf,
-        exact_rows=_exact_rows(fit, used),
-        short=short,
+        min_leaf=control.min_leaf, exact_rows=_exact_rows(fit, used), short=short,
         factors=_factors(fit),
-    )
+    )  # fmt: skip
 
 
 def _factors(fit: Fit) -> int:
@@ -372,8 +354,7 @@ def _exact_rows(fit: Fit, used: list[ResolvedOptions]) -> float:
 def _short(grown: Fit) -> str:
     """Return why trees have far fewer leaves than t_n, in words; nothing if they do not.
 
-    Trees whose leaves are pure have all leaves that they can have.  If nothing limits their number,
-    trees of fewer than ln n leaves have too few.
+    Pure leaves are as many as there can be; without a limit, fewer than ln n leaves are too few.
     """
     control, forest = grown.control, grown.forest
     most, known = control.max_leaves, "t_n"
@@ -392,11 +373,6 @@ def _random_cuts(fit: Fit) -> float:
         return float(fit.control.n_thresholds != ALL)
     random = np.array([kind.n_thresholds != ALL for kind in fit.kinds.values()])
     return float(random[fit.blend.of_tree].mean())
-
-
-def _criterion(criteria: set[str]) -> str:
-    """Return the criterion of all trees, in words of options; nothing if some are covered."""
-    return "" if criteria & COVERED else min(criteria)
 
 
 def _stopped(control: ResolvedOptions, pruned: bool) -> tuple[str, ...]:
@@ -431,52 +407,26 @@ def properties_of_boosted(fit: BoostedFit) -> FitProperties:
     # the most leaves that the depth allows, for any n; 2^200 is more than any n
     most = 2.0 ** min(control.max_depth, 200)
     return FitProperties(
-        forest=True,
-        classes=fit.kind == "classification",
-        n=len(fit.data.y),
-        P=len(fit.design.predictors),
-        subset_size=None if isinstance(size, str) else size,
+        forest=True, classes=fit.kind == "classification", n=len(fit.data.y),
+        P=len(fit.design.predictors), subset_size=None if isinstance(size, str) else size,
         family="" if control.mixture.on_subsets else control.mixture.name,
-        axis_trees=control.mixture.n_directions == 0,
-        leaves=most,
-        leaves_along=(most,) * len(EXPONENTS),
-        limited=True,
-        alpha=None,
-        alpha_along=(),
-        drawn=control.sample_fraction,
-        drawn_along=(),
-        replaced=False,
-        honest=False,
-        single_columns=control.mixture.single_columns(len(fit.design.columns), size),
-        full=False,
+        axis_trees=control.mixture.n_directions == 0, leaves=most,
+        leaves_along=(most,) * len(EXPONENTS), limited=True, alpha=None, alpha_along=(),
+        drawn=control.sample_fraction, drawn_along=(), replaced=False, honest=False,
+        single_columns=control.mixture.single_columns(len(fit.design.columns), size), full=False,
         summed=True,
-    )
+    )  # fmt: skip
 
 
 def properties_of_guided(fit: GuidedFit) -> FitProperties:
     """Return the properties of a guided forest."""
     classes = fit.kind == "classification"
     return FitProperties(
-        forest=True,
-        classes=classes,
-        n=len(fit.data.y),
-        P=len(fit.design.predictors),
-        subset_size=fit.control.subspace,
-        family=GUIDED_FAMILY,
-        axis_trees=False,
-        leaves=float(fit.forest.leaves().mean()),
-        leaves_along=(),
-        limited=False,
-        alpha=None,
-        alpha_along=(),
-        drawn=1.0,
-        drawn_along=(),
-        replaced=False,
-        honest=False,
-        single_columns=False,
-        full=True,
-        n_classes=fit.control.n_classes if classes else 0,
-        criterion="Gini index, classes scaled" if classes else "",
-        cut_at="at the mean of a region",
+        forest=True, classes=classes, n=len(fit.data.y), P=len(fit.design.predictors),
+        subset_size=fit.control.subspace, family=GUIDED_FAMILY, axis_trees=False,
+        leaves=float(fit.forest.leaves().mean()), leaves_along=(), limited=False, alpha=None,
+        alpha_along=(), drawn=1.0, drawn_along=(), replaced=False, honest=False,
+        single_columns=False, full=True, n_classes=fit.control.n_classes if classes else 0,
+        criterion="Gini index, classes scaled" if classes else "", cut_at="at the mean of a region",
         smallest="min_split",
-    )
+    )  # fmt: skip

@@ -150,12 +150,8 @@ class EffectCurve(EffectReport):
     ----------
     title : str
         What kind of curve it is, such as "partial dependence".
-    call : str
-        The call that made the fit.
-    response : str
-        What is predicted.
+    call, response : str
     classes : Index or None
-        The classes; None for a numeric response.
     axis : VariablePoints
         The variable and its G points.
     estimate : (G, K) float64
@@ -165,7 +161,6 @@ class EffectCurve(EffectReport):
     covariances : tuple of (G, G) arrays, or None
         For each k the covariance of the estimates.
     level : float
-        Coverage of intervals and bands.
     note : str
         How far the errors can be trusted, or why there are none.
     probabilities : bool
@@ -268,12 +263,7 @@ class EffectCurve(EffectReport):
         return pd.DataFrame.from_dict(lines, orient="index")
 
     @with_axes
-    def plot(
-        self,
-        *,
-        classes: list[Any] | None = None,
-        ax: Axes | None = None,
-    ) -> Axes:
+    def plot(self, *, classes: list[Any] | None = None, ax: Axes | None = None) -> Axes:
         """Plot the curve with its intervals (dark) and its simultaneous band (light).
 
         A factor has points instead of a line.  Marks on the axis are rows; a hatched region has
@@ -312,10 +302,7 @@ class EffectCurve(EffectReport):
 
 
 def chosen_classes(classes: pd.Index | None, wanted: list[Any] | None) -> list[int]:
-    """Return the numbers of the classes to draw.
-
-    Raises `InputError`: there are no classes, or one of `wanted` is none of them.
-    """
+    """Return the numbers of the classes to draw; raise `InputError` if one is unknown."""
     if classes is None:
         if wanted is not None:
             raise InputError("classes= is for classes, but the response is a number: leave it out")
@@ -427,27 +414,16 @@ class EffectSurface(EffectReport):
         return self.table.drop(columns=["band_low", "band_high", "rows"]).dropna(axis=1)
 
 
-# Partial dependence on one or two variables.
-
 # Points of a variable, alone and in a pair.
 POINTS, PAIR_POINTS = 50, 20
 MOST_POINTS = 2000
 
 
 def partial_dependence(
-    fit: AnyFit,
-    variables: Any,
-    values: Any,
-    points: int | None,
-    newdata: pd.DataFrame | None,
-    level: float,
-    progress: bool,
-) -> EffectCurve | EffectSurface:
-    """Return the mean prediction over the rows with one or two variables set to each point.
-
-    The arguments are those of `odrf.results.curves.CurveResults.partial`, as are the
-    errors.
-    """
+    fit: AnyFit, variables: Any, values: Any, points: int | None, newdata: pd.DataFrame | None,
+    level: float, progress: bool,
+) -> EffectCurve | EffectSurface:  # fmt: skip
+    """Return the mean prediction with one or two variables set to each point."""
     names = checked_variables(variables)
     checked_part("level", level)
     rows = raw_rows(fit, newdata)
@@ -456,8 +432,8 @@ def partial_dependence(
     places = np.indices(sizes).reshape(len(axes), -1)
     at_points = {axis.name: axis.values[place] for axis, place in zip(axes, places, strict=True)}
     # levels of the rows themselves: reading the rows has warned of these
-    said = unseen_levels_expected() if values is None else LevelsSaidOnce()
-    with said, progress_bar(total=len(rows.frame), unit="row", progress=progress) as bar:
+    levels = unseen_levels_expected() if values is None else LevelsSaidOnce()
+    with levels, progress_bar(total=len(rows.frame), unit="row", progress=progress) as bar:
         curve = mean_curve(fit, rows, at_points, bar.update)
     spreads = tuple(
         spread_of(fit, None if curve.of_trees is None else curve.of_trees[:, :, k])
@@ -468,44 +444,25 @@ def partial_dependence(
 
 
 def effect_report(
-    fit: AnyFit,
-    title: str,
-    axes: Sequence[VariablePoints],
-    estimate: NDArray[np.float64],
-    spreads: tuple[CurveSpread | None, ...],
-    level: float,
-    probabilities: bool = False,
-) -> EffectCurve | EffectSurface:
+    fit: AnyFit, title: str, axes: Sequence[VariablePoints], estimate: NDArray[np.float64],
+    spreads: tuple[CurveSpread | None, ...], level: float, probabilities: bool = False,
+) -> EffectCurve | EffectSurface:  # fmt: skip
     """Return the report of an estimate (G, K) on the points of one variable, or (G·H, K) of two."""
-    response = fit.design.response
+    response, why = fit.design.response, why_no_errors(fit)
     known: dict[str, Any] = {
-        "title": title,
-        "axes": tuple(axes),
-        "call": fit.call,
-        "response": response.name,
-        "classes": response.classes,
-        "spreads": spreads,
-        "level": level,
-        "note": _without_errors(fit),
-        "probabilities": probabilities,
+        "title": title, "axes": tuple(axes), "call": fit.call, "response": response.name,
+        "classes": response.classes, "spreads": spreads, "level": level,
+        "note": f"No standard errors: {why}." if why else "", "probabilities": probabilities,
         "seed": fit.control.seed,
-    }
+    }  # fmt: skip
     if len(axes) == 1:
         return EffectCurve(estimate=estimate, **known)
     shape = (*(len(axis.values) for axis in axes), -1)
     return EffectSurface(estimate=estimate.reshape(shape), **known)
 
 
-def _without_errors(fit: AnyFit) -> str:
-    why = why_no_errors(fit)
-    return f"No standard errors: {why}." if why else ""
-
-
 def checked_variables(variables: Any) -> list[str]:
-    """Return one or two names of variables.
-
-    Raises `InputError`: they are not one or two different names.
-    """
+    """Return one or two different names of variables, or raise `InputError`."""
     names = list(variables) if is_list(variables) else [variables]
     if not 1 <= len(names) <= 2 or not all(isinstance(name, str) for name in names):
         raise InputError(f"variables={variables!r}: give the name of a variable, or a list of two")
@@ -517,33 +474,28 @@ def checked_variables(variables: Any) -> list[str]:
 def axes_of(
     fit: AnyFit, rows: RawRows, names: Sequence[str], values: Any, points: int | None
 ) -> list[VariablePoints]:
-    """Return the points of each of the variables; see `points_of`.
-
-    `values` are the points of one variable, or a mapping of names to points.
-    """
+    """Return the points of each variable; `values`: points, or a mapping of names to points."""
     if points is not None:
         checked_whole("points", points, 2, MOST_POINTS)
     size = points or (POINTS if len(names) == 1 else PAIR_POINTS)
-    given = values if isinstance(values, Mapping) else {}
+    of_variables = values if isinstance(values, Mapping) else {}
     if values is not None and not isinstance(values, Mapping):
         if len(names) > 1 or not (is_list(values) or isinstance(values, pd.Series | pd.Index)):
             raise InputError(
                 "values= is a list of points for one variable, or a mapping of variables to such "
                 "lists"
             )
-        given = {names[0]: values}
-    unknown = [name for name in given if name not in names]
+        of_variables = {names[0]: values}
+    unknown = [name for name in of_variables if name not in names]
     if unknown:
         raise InputError(f"values= names {unknown[0]!r}, which is not among the variables {names}")
-    if all(name in given for name in names):
+    if all(name in of_variables for name in names):
         require_default("points", points, None, "variables without values=")
-    axes = [points_of(fit, rows, name, size, given.get(name)) for name in names]
+    axes = [points_of(fit, rows, name, size, of_variables.get(name)) for name in names]
     if int(np.prod([len(axis.values) for axis in axes])) > MOST_POINTS:
         raise InputError(f"these are more than {MOST_POINTS} pairs: use fewer points=")
     return axes
 
-
-# Accumulated local effects of one or two variables.
 
 # Ends of intervals of a variable, alone and in a pair.
 ENDS, PAIR_ENDS, MOST_ENDS = 40, 15, 1000
@@ -551,17 +503,10 @@ TITLES = {1: "accumulated local effects", 2: "second-order accumulated local eff
 
 
 def accumulated_effects(
-    fit: AnyFit,
-    variables: Any,
-    points: int | None,
-    newdata: pd.DataFrame | None,
-    level: float,
+    fit: AnyFit, variables: Any, points: int | None, newdata: pd.DataFrame | None, level: float,
     progress: bool,
-) -> EffectCurve | EffectSurface:
-    """Return the accumulated local effects of one variable, or second-order ones of two.
-
-    The arguments are those of `odrf.results.curves.CurveResults.ale`, as are the errors.
-    """
+) -> EffectCurve | EffectSurface:  # fmt: skip
+    """Return the accumulated local effects of one variable, or second-order ones of two."""
     names = checked_variables(variables)
     checked_part("level", level)
     size = ENDS if len(names) == 1 else PAIR_ENDS
@@ -577,18 +522,15 @@ def accumulated_effects(
         )
     passes = len(rows.frame) * (2 if len(names) == 1 else 4)
     # levels of the rows themselves, of which reading the rows has warned
-    with (
-        unseen_levels_expected(),
-        progress_bar(total=passes, unit="row", progress=progress) as bar,
-    ):
+    with unseen_levels_expected(), progress_bar(total=passes, unit="row", progress=progress) as bar:
         if len(names) == 2:
-            found = local_effects_of_two(fit, rows, axes, bar.update)
+            effects = local_effects_of_two(fit, rows, axes, bar.update)
         elif factors:
-            found = local_effects_of_levels(fit, rows, axes[0], bar.update)
+            effects = local_effects_of_levels(fit, rows, axes[0], bar.update)
         else:
-            found = local_effects_of_number(fit, rows, axes[0], bar.update)
+            effects = local_effects_of_number(fit, rows, axes[0], bar.update)
     spreads = tuple(
-        spread_of(fit, None if found.of_trees is None else found.of_trees[:, :, k])
-        for k in range(found.mean.shape[1])
+        spread_of(fit, None if effects.of_trees is None else effects.of_trees[:, :, k])
+        for k in range(effects.mean.shape[1])
     )
-    return effect_report(fit, TITLES[len(names)], axes, found.mean, spreads, level)
+    return effect_report(fit, TITLES[len(names)], axes, effects.mean, spreads, level)

@@ -24,8 +24,6 @@ from odrf.text.layouts import quantity
 from odrf.text.splits import number
 from odrf.text.summary import Card, Summary, TableReport
 
-# What each column was taken as, and how empty cells and new levels are treated in new rows.
-
 # Levels of a factor that are named.
 SHOWN = 4
 # Words for types of which several are not one with an s.
@@ -204,8 +202,10 @@ def _ends(design: Design, data: TrainingData, column: int) -> list[float]:
     low, span = float(scaling.low[column]), float(scaling.range[column])
     ends = np.array([X.min(), X.max()])
     # with empty cells the ends are not 0 and 1, and 32 bits have rounded them
-    found = unscaled(ends, low, span) if scaling.holes[column] else low + span * ends.astype(float)
-    return [float(end) for end in found]
+    numbers = (
+        unscaled(ends, low, span) if scaling.holes[column] else low + span * ends.astype(float)
+    )
+    return [float(end) for end in numbers]
 
 
 def _own(base: Encoding, value: Any) -> str:
@@ -295,8 +295,6 @@ def _counted(counts: dict[str, int]) -> str:
     more = len(counts) - len(shown)
     return ", ".join(shown) + (f" and {quantity(more, 'more column')}" if more else "")
 
-
-# The table of the kinds of trees in a blended forest.
 
 ERRORS = {
     "regression": "mean squared error",

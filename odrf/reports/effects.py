@@ -15,17 +15,7 @@ from odrf import plots
 from odrf.checks import checked_truth, is_list
 from odrf.design.encoding import LevelsSaidOnce
 from odrf.errors import InputError
-from odrf.fits.effects import (
-    DIFFERENCE,
-    RATIO,
-    Estimand,
-    Estimates,
-    Uncertainty,
-    estimated,
-    grouped_rows,
-    of_event,
-    trees_vary,
-)
+from odrf.fits import effects
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.intervals import warn_of_few_trees
 from odrf.public import public
@@ -47,8 +37,6 @@ from odrf.text.summary import Card, TableReport, with_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
-# What to know of the standard errors of effects, or why there are none.
 
 EXPECTATION = (
     "Standard errors are for the forest's expectation over training samples, which differs from "
@@ -86,7 +74,7 @@ def note_on_agreement(table: pd.DataFrame) -> tuple[str, ...]:
 
 def notes_on_errors(fit: AnyFit) -> tuple[str, ...]:
     """Return what to know of the standard errors of a fit's estimates, in sentences."""
-    if trees_vary(fit):
+    if effects.trees_vary(fit):
         assert isinstance(fit, Fit)
         df = degrees_of_freedom(fit.draws)
         few = (GROUPS.format(df=df),) if np.isfinite(df) else ()
@@ -99,8 +87,6 @@ def notes_on_errors(fit: AnyFit) -> tuple[str, ...]:
     in_time = structure is not None and structure.order is not None
     return (NONE + (IN_TIME if in_time else ALL_ROWS),)
 
-
-# Tests of hypotheses about estimates.
 
 # So many differences have a covariance of 32 MB, and are more than anyone reads.
 MOST_PAIRS = 2000
@@ -153,17 +139,10 @@ def _joint_in_words(joint: Wald) -> str:
 
 
 def tested(
-    call: str,
-    estimates: Estimates,
-    hypothesis: str | Sequence[str] | ArrayLike,
-    joint: bool,
-    level: float,
-) -> HypothesisTests:
-    """Return tests of hypotheses about estimates (M,); the arguments are those of `Effects`.
-
-    Raises `InputError` if a hypothesis cannot be read, or is about a ratio that is not finite; if
-    there are no standard errors.
-    """
+    call: str, estimates: effects.Estimates, hypothesis: str | Sequence[str] | ArrayLike,
+    joint: bool, level: float,
+) -> HypothesisTests:  # fmt: skip
+    """Return tests of hypotheses about estimates (M,); the arguments are those of `Effects`."""
     if estimates.uncertainty is None:
         raise InputError(
             "hypotheses need standard errors, which these estimates do not have; their summary() "
@@ -245,7 +224,7 @@ def _require_finite(gradient: NDArray[np.float64], finite: NDArray[np.bool_]) ->
         )
 
 
-def _of_finite(uncertainty: Uncertainty, finite: NDArray[np.bool_]) -> Uncertainty:
+def _of_finite(uncertainty: effects.Uncertainty, finite: NDArray[np.bool_]) -> effects.Uncertainty:
     """Return the uncertainty with 0 for estimates that are not finite, which nothing is about."""
     if finite.all():
         return uncertainty
@@ -264,8 +243,6 @@ def _unreadable(M: int) -> InputError:
     )
 
 
-# Averaged predictions, comparisons and slopes, with standard errors, tests and intervals.
-
 # Cards leave out the last columns of a wide table; one end of an interval tells little.
 ON_CARDS = ("estimate", "std_error", "conf_low", "conf_high", "p_value")
 DIVIDED_BY_0 = "A ratio is inf where it divides by a prediction of 0."
@@ -281,11 +258,8 @@ class Effects(TableReport):
     Attributes
     ----------
     title : str
-        What was estimated.
     estimates : Estimates
-        The estimates and their covariance.
     level : float
-        Nominal coverage of the intervals.
     null : float
         The value that is tested: 0, or 1 for ratios.
     notes : tuple of str
@@ -311,15 +285,9 @@ class Effects(TableReport):
     """
 
     def __init__(
-        self,
-        title: str,
-        call: str,
-        estimates: Estimates,
-        level: float,
-        null: float = 0.0,
-        notes: tuple[str, ...] = (),
-        probabilities: bool = False,
-    ) -> None:
+        self, title: str, call: str, estimates: effects.Estimates, level: float, null: float = 0.0,
+        notes: tuple[str, ...] = (), probabilities: bool = False,
+    ) -> None:  # fmt: skip
         self.title, self.call, self.level, self.null = title, call, level, null
         self.notes, self.estimates = notes, estimates
         known = estimates.uncertainty
@@ -428,27 +396,13 @@ class Effects(TableReport):
         return {"Intervals": percentage(self.level)}
 
 
-# Effects of a fit, with what is to be known of their standard errors.
-
-
 def effects_of(
-    fit: AnyFit,
-    title: str,
-    estimands: Sequence[Estimand],
-    by: object,
-    newdata: pd.DataFrame | None,
-    level: float,
-    population: bool,
-    progress: bool,
+    fit: AnyFit, title: str, estimands: Sequence[effects.Estimand], by: object,
+    newdata: pd.DataFrame | None, level: float, population: bool, progress: bool,
     ratio: bool = False,
-) -> Effects:
-    """Return the effects of the estimands; the other arguments are those of the results' methods.
-
-    Raises `InputError`: a column of `by` is one that estimands set to other values.  Warns with
-    `UserWarning`: the forest has too few trees for standard errors; or a variable is set to levels
-    that no training row has.
-    """
-    grouped = grouped_rows(fit, newdata, by)
+) -> Effects:  # fmt: skip
+    """Return the effects of the estimands, with what is to be known of their standard errors."""
+    grouped = effects.grouped_rows(fit, newdata, by)
     twice = [name for name in grouped.labels if name in estimands[0].labels]
     if twice:
         raise InputError(
@@ -460,14 +414,14 @@ def effects_of(
         LevelsSaidOnce(),
         progress_bar(total=averages * len(grouped.share), unit="row", progress=progress) as bar,
     ):
-        comparison = RATIO if ratio else DIFFERENCE
-        estimates = estimated(fit, grouped, estimands, comparison, population, bar.update)
+        comparison = effects.RATIO if ratio else effects.DIFFERENCE
+        estimates = effects.estimated(fit, grouped, estimands, comparison, population, bar.update)
         bar.update(bar.total - bar.n)
     if estimates.uncertainty is not None:  # a weighted mean of models has none, and no forest
         warn_of_few_trees(fit.forest.n_trees, estimates.uncertainty.trees_advised)
     averaged = all(estimand.low is None for estimand in estimands)
     if fit.design.response.n_classes == 2 and not (averaged or ratio):
-        estimates = of_event(estimates)
+        estimates = effects.of_event(estimates)
     probabilities = averaged and fit.design.response.in_probabilities
     notes = notes_on_errors(fit)
     return Effects(title, fit.call, estimates, level, float(ratio), notes, probabilities)

@@ -11,16 +11,8 @@ from numpy.typing import NDArray
 from odrf.design.new_rows import training_frame, variables, with_levels
 from odrf.engine.factors import Matrix
 from odrf.engine.trees.forest import predicted_classes
+from odrf.fits import explain
 from odrf.fits.estimands import deviation_of, is_exact, slope_of
-from odrf.fits.explain import (
-    Imitation,
-    directions_of,
-    nearest_changes,
-    nodes_on_paths,
-    predicted_at,
-    predictors_on_paths,
-    rules_of,
-)
 from odrf.fits.fit import AnyFit, BoostedFit, Fit, RawRows
 from odrf.fits.proximity import PLAIN, WEIGHTS, proximities
 from odrf.fits.responses import expected_response
@@ -33,8 +25,6 @@ from odrf.text.summary import Card, Report, TableReport, with_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
-# The prediction of one row: paths, neighbours, nearest changes, slopes.
 
 # A number is changed if it moves by this share of the standard deviation of the response.
 CHANGE = 0.5
@@ -100,11 +90,11 @@ class Explanation(Report):
         self.directions: pd.DataFrame | None = None
         self.rules: list[str] = []
         if not isinstance(fit, StackedFit):
-            forest, nodes, trees = nodes_on_paths(fit, X)
-            self.predictors = predictors_on_paths(fit, forest, nodes, trees)
-            self.directions = directions_of(fit, forest, nodes)
+            forest, nodes, trees = explain.nodes_on_paths(fit, X)
+            self.predictors = explain.predictors_on_paths(fit, forest, nodes, trees)
+            self.directions = explain.directions_of(fit, forest, nodes)
             single = isinstance(fit, Fit) and forest.n_trees == 1
-            self.rules = rules_of(fit, forest, nodes, X) if single else []
+            self.rules = explain.rules_of(fit, forest, nodes, X) if single else []
         self.neighbours = _neighbours(fit, X, nearest)
         spread = deviation_of(pd.Series(fit.data.y), fit.data.weights)
         self.change = CHANGE * spread if change is None else change
@@ -116,7 +106,7 @@ class Explanation(Report):
             own = predicted_classes(now[None], ordered)[0]
             return np.asarray(predicted_classes(predicted, ordered) != own)
 
-        self.changes = nearest_changes(fit, row, changed)
+        self.changes = explain.nearest_changes(fit, row, changed)
         self.slopes = _slopes(fit, row, labels)
 
     def _facts(self) -> dict[str, str]:
@@ -156,7 +146,7 @@ def _neighbours(fit: AnyFit, X: Matrix, nearest: int) -> pd.DataFrame | None:
 
 
 def _slopes(fit: AnyFit, row: RawRows, labels: pd.Index) -> pd.Series | pd.DataFrame:
-    training, found = with_levels(fit.design, training_frame(fit.design, fit.data)), {}
+    training, slopes = with_levels(fit.design, training_frame(fit.design, fit.data)), {}
     for name in variables(fit.design):
         column = training[name]
         if column.dtype.kind not in "iuf" or row.frame[name].isna().any():
@@ -167,16 +157,14 @@ def _slopes(fit: AnyFit, row: RawRows, labels: pd.Index) -> pd.Series | pd.DataF
             continue
         contrast = slope_of(name, row.frame[name], column, fit.data.weights, None)
         ends = [float(contrast.low[0]), float(contrast.high[0])]
-        low, high = predicted_at(fit, row, {name: ends})
-        found[name] = (high - low) / (ends[1] - ends[0])
-    index = pd.Index(list(found), name="variable")
-    values = np.array(list(found.values())).reshape(len(found), len(labels))
+        low, high = explain.predicted_at(fit, row, {name: ends})
+        slopes[name] = (high - low) / (ends[1] - ends[0])
+    index = pd.Index(list(slopes), name="variable")
+    values = np.array(list(slopes.values())).reshape(len(slopes), len(labels))
     if len(labels) == 1:
         return pd.Series(values[:, 0], index=index, name="slope")
     return pd.DataFrame(values, index=index, columns=labels)
 
-
-# One tree that stands for a fit, and how faithful it is.
 
 Drawn = TypeVar("Drawn")
 
@@ -215,7 +203,7 @@ class Surrogate(TableReport, Generic[Drawn]):
     _title = "A tree that imitates the fit"
 
     def __init__(
-        self, call: str, imitation: Imitation, tree: Drawn, own_error: float, own_rows: str
+        self, call: str, imitation: explain.Imitation, tree: Drawn, own_error: float, own_rows: str
     ) -> None:
         self.call, self.tree, self.by = call, tree, imitation.by
         self.fidelity, self.agreement = imitation.fidelity, imitation.agreement

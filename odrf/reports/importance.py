@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Importance of directions: those whose splits decrease the impurity most.
-
 MOST_TERMS = 4
 
 
@@ -165,10 +163,7 @@ def _keys(coefficients: pd.DataFrame) -> list[tuple[float, ...]]:
 
 
 def _in_words(theta: pd.Series) -> str:
-    """Return a direction as text: a sum, the largest terms first.
-
-    Coefficients that are all equal in size are not written.
-    """
+    """Return a direction as a sum, the largest terms first; equal coefficients are not written."""
     terms = theta[theta != 0].sort_values(key=np.abs, ascending=False, kind="stable")
     equal = bool((terms.abs() > 0.999 * terms.abs().max()).all())
     words = [
@@ -179,8 +174,6 @@ def _in_words(theta: pd.Series) -> str:
         words.append(f"+ … ({len(terms)} terms)")
     return " ".join(words).removeprefix("+ ")
 
-
-# Tables of the importance of predictors.
 
 REMOVED, OUT_OF_BAG, HELD_OUT = "impurity removed", "out of bag", "held out"
 REMOVED_BY_STEPS = "impurity of the working response removed"
@@ -193,11 +186,7 @@ BY_THEIR_OWN_ROWS = (
 
 
 class MeasuredImportance(NamedTuple):
-    """The importances that a summary and a plot show first.
-
-    `table`: predictors with ``importance`` and ``share``, the largest first.  `measure`: what is
-    shared out, in words.  `notes`: what should be known of it.
-    """
+    """Importances that are shown first, what is shared out, and what should be known of it."""
 
     table: pd.DataFrame
     measure: str
@@ -219,10 +208,7 @@ def impurity_measured(fit: AnyFit) -> MeasuredImportance:
 
 
 def held_out_table(fit: AnyFit, progress: bool = False) -> pd.DataFrame | None:
-    """Return the held-out importance of each predictor and its share, the largest first.
-
-    None if there are too few rows to hold some out.
-    """
+    """Return the held-out importance of each predictor and its share; None of too few rows."""
     parts = held_out_trees(fit, progress)
     if parts is None:
         return None
@@ -253,10 +239,7 @@ def out_of_bag_table(fit: Fit, progress: bool = False) -> pd.DataFrame:
 
 
 def with_shares(fit: AnyFit, importance: NDArray[np.float64]) -> pd.DataFrame:
-    """Return importances (P,) with their shares of the sum of those above 0, the largest first.
-
-    Shares add up to 1.  Importances below 0, of rows that did not grow the trees, have the share 0.
-    """
+    """Return importances (P,), the largest first, with their shares of the sum of those above 0."""
     above = np.maximum(importance, 0.0)
     total = above.sum()
     share = above / total if total > 0 else np.zeros(len(importance))
@@ -283,8 +266,6 @@ def _sorted(fit: AnyFit, columns: dict[str, NDArray[np.float64]]) -> pd.DataFram
     return table.sort_values("importance", ascending=False, kind="stable")
 
 
-# Pixel importance: how often splits use each pixel.
-
 TOP = 10
 
 
@@ -297,7 +278,6 @@ class PixelImportance(TableReport):
     Attributes
     ----------
     call : str
-        The call that made the fit.
     n_splits : int
         Splits of all trees.
     table : DataFrame
@@ -319,11 +299,9 @@ class PixelImportance(TableReport):
     _note = "share is that of the splits in which the pixel has a nonzero coefficient."
 
     def __init__(
-        self,
-        fit: Fit | BoostedFit,
-        shape: tuple[int, int] | None = None,
+        self, fit: Fit | BoostedFit, shape: tuple[int, int] | None = None,
         channels: int | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.call: str = fit.call
         C, H, W = self._grid = _grid(fit, shape, channels)
         self.n_splits = int(fit.forest.is_split().sum())
@@ -412,8 +390,6 @@ def _known(fit: Fit | BoostedFit) -> tuple[int, int, int] | None:
     return fit.design.grid
 
 
-# Strength of a forest's trees and correlation between them.
-
 NOTES = {
     "regression": "tree_error is the mean squared error of a tree out of bag, correlation that of "
     "two trees' residuals, bound their product (Breiman 2001, section 11). It bounds the error of "
@@ -466,7 +442,7 @@ class StrengthCorrelation(TableReport):
             return
         fits: dict[str | int, Fit] = {fit.control.subset_size: fit}
         for size in progress_bar(subset_sizes, unit="forest", progress=progress):
-            fits[size] = _with_subsets_of(fit, size)
+            fits[size] = grow_fit("", fit.design, fit.data, fit.request.giving(subset_size=size))
         table = pd.DataFrame(
             [_strengths(forest, [n_trees])[0] for forest in fits.values()], columns=names
         ).drop(columns="trees")
@@ -525,10 +501,6 @@ class StrengthCorrelation(TableReport):
         return Card(f"Strength and correlation by {self.by}", table=self.table, kept=())
 
 
-def _with_subsets_of(fit: Fit, size: int) -> Fit:
-    return grow_fit("", fit.design, fit.data, fit.request.giving(subset_size=size))
-
-
 def _strengths(fit: Fit, sizes: list[int]) -> list[Strength]:
     """Return strength and correlation of the fit's first trees, for each of the `sizes`."""
     data, classes = fit.data, fit.design.response.classes
@@ -537,11 +509,11 @@ def _strengths(fit: Fit, sizes: list[int]) -> list[Strength]:
         32.0 * n * B, f"the errors of {n} rows in {B} trees", "use fewer trees (n_trees=)"
     )
     leaves = leaf_nodes(fit.forest, data.X, fit.control.n_jobs)
-    unseen = fit.draws.all_unseen().T
+    out_of_bag = fit.draws.all_unseen().T
     positive = data.weights > 0
-    leaves, unseen, y = leaves[positive], unseen[positive], data.y[positive]
+    leaves, out_of_bag, y = leaves[positive], out_of_bag[positive], data.y[positive]
     weights = data.weights[positive]
     if classes is None:
-        return of_numbers(y[:, None] - fit.forest.value[leaves, 0], unseen, weights, sizes)
+        return of_numbers(y[:, None] - fit.forest.value[leaves, 0], out_of_bag, weights, sizes)
     predicted = predicted_classes(fit.forest.value, fit.ordered)[leaves]
-    return of_classes(predicted, unseen, y.astype(np.int64), weights, len(classes), sizes)
+    return of_classes(predicted, out_of_bag, y.astype(np.int64), weights, len(classes), sizes)

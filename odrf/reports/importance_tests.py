@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Selection of predictors by knockoffs.
-
 Forest = TypeVar("Forest")
 
 
@@ -63,7 +61,6 @@ class KnockoffSelection(TableReport, Generic[Forest]):
     Attributes
     ----------
     fit : Fit
-        The forest.
     fdr : float
         The bound of the false discovery rate.
     table : DataFrame
@@ -91,16 +88,16 @@ class KnockoffSelection(TableReport, Generic[Forest]):
 
     def __init__(self, fit: Fit, fdr: float, result: Callable[[Fit], Forest]) -> None:
         self.fit, self.fdr, self._result = fit, fdr, result
-        found = knockoff_table(fit)
-        difference = found["estimate"].to_numpy()
+        of_knockoffs = knockoff_table(fit)
+        difference = of_knockoffs["estimate"].to_numpy()
         self.threshold = knockoff_threshold(difference, fdr)
         self.table = pd.DataFrame(
             {
                 "selected": difference >= self.threshold,
                 "importance": difference,
-                "fdr": found["p_adjusted"].to_numpy(),
+                "fdr": of_knockoffs["p_adjusted"].to_numpy(),
             },
-            index=pd.Index(found["term"], name="predictor"),
+            index=pd.Index(of_knockoffs["term"], name="predictor"),
         )
 
     def selected(self) -> list[str]:
@@ -159,23 +156,11 @@ class KnockoffSelection(TableReport, Generic[Forest]):
         }
 
 
-# Tests of the importance of variables, as a table.
-
-
 def importance_tests(
-    fit: AnyFit,
-    type: str,
-    test: str,
-    adjust: str | None,
-    groups: Mapping[str, Sequence[str]] | None,
-    level: float,
-    progress: bool = False,
-) -> pd.DataFrame:
-    """Return a test of each variable, or of each set of variables, the largest estimate first.
-
-    Parameters are those of `odrf.results.scores.Measured.importance`.  Raises `InputError`: an
-    argument is invalid; there are too few rows.
-    """
+    fit: AnyFit, type: str, test: str, adjust: str | None,
+    groups: Mapping[str, Sequence[str]] | None, level: float, progress: bool = False,
+) -> pd.DataFrame:  # fmt: skip
+    """Return a test of each variable, or set of variables, the largest estimate first."""
     from statsmodels.stats.multitest import multipletests  # noqa: PLC0415 - slow to load
 
     checked_choice("test", test, ROW_TESTS)
@@ -184,16 +169,16 @@ def importance_tests(
     sets = sets_of_variables(fit, groups)
     with progress_bar(total=len(sets), unit="term", progress=progress) as bar:
         n_draws = 1 if test == WILCOXON else DRAWS
-        found = loss_rises(fit, list(sets.values()), type, n_draws, bar.update)
+        losses = loss_rises(fit, list(sets.values()), type, n_draws, bar.update)
     structure = fit.data.structure
     known = None if structure is None else structure.groups
-    units = found.rows if known is None else known[found.rows]
+    units = losses.rows if known is None else known[losses.rows]
     if len(np.unique(units)) < 2:
         raise InputError("tests of importance need two rows or groups that are held out")
-    weights = fit.data.weights[found.rows]
+    weights = fit.data.weights[losses.rows]
     lines = [
-        evaluated_differences(rise, weights, units, test, level, found.inflation)
-        for rise in found.rises
+        evaluated_differences(rise, weights, units, test, level, losses.inflation)
+        for rise in losses.rises
     ]
     table = pd.DataFrame(lines, columns=NUMBERS)
     table.insert(0, "term", list(sets))
@@ -205,11 +190,7 @@ def importance_tests(
 def sets_of_variables(
     fit: AnyFit, groups: Mapping[str, Sequence[str]] | None
 ) -> dict[str, list[str]]:
-    """Return what is tested, by name: the sets in `groups`, and each variable in none of them.
-
-    Raises `InputError`: a variable is unknown or in two sets; a set has the name of a variable in
-    none; `groups` is no mapping of names to lists.
-    """
+    """Return what is tested, by name: the sets in `groups`, and each variable in none of them."""
     names = variables(fit.design)
     sets: dict[str, list[str]] = {}
     for name, members in ({} if groups is None else _mapping(groups)).items():
@@ -249,17 +230,12 @@ def _require_free(member: Any, names: Sequence[str], sets: Mapping[str, Sequence
         raise InputError(f"groups=: {member!r} is in two sets: leave it in one of them")
 
 
-# A warning before predictors are permuted that are strongly correlated.
-
 STRONG = 0.8
 
 
 @one_thread()
 def warn_of_correlation(fit: Fit) -> None:
-    """Warn if two predictors that are numbers have a correlation of at least 0.8 in size.
-
-    The message names the most correlated pair.
-    """
+    """Warn of the most correlated two predictors that are numbers, if they are at least 0.8."""
     design, X = fit.design, fit.data.X
     plain = np.flatnonzero((np.diff(design.first) == 1) & (design.types == 0))
     values = np.array([X[int(design.first[j])] for j in plain], dtype=np.float64)

@@ -37,12 +37,8 @@ class IndividualCurves(PlainCurves):
 
     Attributes
     ----------
-    call : str
-        The call that made the fit.
-    response : str
-        What is predicted.
+    call, response : str
     classes : Index or None
-        The classes; None for a numeric response.
     axis : VariablePoints
         The variable, its G points, and where the rows are.
     frame : DataFrame of m rows
@@ -107,13 +103,9 @@ class IndividualCurves(PlainCurves):
 
     @with_axes
     def plot(
-        self,
-        *,
-        colour: str | None = None,
-        centred: bool = False,
-        of: Any = None,
+        self, *, colour: str | None = None, centred: bool = False, of: Any = None,
         ax: Axes | None = None,
-    ) -> Axes:
+    ) -> Axes:  # fmt: skip
         """Plot a line for each row, and their mean.
 
         Lines that are not parallel show that the variable interacts with others.
@@ -152,18 +144,10 @@ class IndividualCurves(PlainCurves):
 
 
 def individual_curves(
-    fit: AnyFit,
-    variable: Any,
-    values: Any,
-    points: int | None,
-    rows: int,
-    newdata: pd.DataFrame | None,
-    progress: bool,
-) -> IndividualCurves:
-    """Return the curves of some rows.
-
-    The arguments are those of `odrf.results.curves.CurveResults.ice`, as are the errors.
-    """
+    fit: AnyFit, variable: Any, values: Any, points: int | None, rows: int,
+    newdata: pd.DataFrame | None, progress: bool,
+) -> IndividualCurves:  # fmt: skip
+    """Return the curves of some rows; the arguments are those of `ice` of the results."""
     if not isinstance(variable, str):
         raise InputError(f"variable={variable!r}: give the name of one variable")
     checked_whole("rows", rows, 1, MOST_ROWS)
@@ -175,8 +159,8 @@ def individual_curves(
     axis = axes_of(fit, every, [variable], values, points)[0]
     few = some_rows(every, which)
     # levels of the rows themselves: reading the rows has warned of these
-    said = unseen_levels_expected() if values is None else LevelsSaidOnce()
-    with said, progress_bar(total=len(which), unit="row", progress=progress) as bar:
+    levels = unseen_levels_expected() if values is None else LevelsSaidOnce()
+    with levels, progress_bar(total=len(which), unit="row", progress=progress) as bar:
         blocks = list(curves_of_rows(fit, few, {variable: axis.values}, bar.update))
     predicted = np.concatenate([block.predicted for block in blocks])
     drawn = VariablePoints(axis.name, axis.values, axis.numeric, axis.observed[which])

@@ -43,9 +43,7 @@ class Interactions(Report):
     Attributes
     ----------
     call : str
-        The call that made the fit.
     names : tuple of P str
-        The variables.
     found : Interacting
         Their interactions.
     noise : tuple of Interacting
@@ -133,18 +131,10 @@ class Interactions(Report):
 
 
 def interactions_of(
-    fit: AnyFit,
-    names: Any,
-    rows: int,
-    permutations: int,
-    newdata: pd.DataFrame | None,
+    fit: AnyFit, names: Any, rows: int, permutations: int, newdata: pd.DataFrame | None,
     progress: bool,
-) -> Interactions:
-    """Return the interactions of variables of a fit.
-
-    The arguments are those of `odrf.results.curves.CurveResults.interactions`, as are
-    the errors.
-    """
+) -> Interactions:  # fmt: skip
+    """Return the interactions of variables of a fit; the arguments are those of the results."""
     chosen = _chosen(fit, names)
     checked_whole("rows", rows, 2, MOST_ROWS)
     checked_whole("permutations", permutations, 0, MOST_PERMUTATIONS)
@@ -166,21 +156,17 @@ def interactions_of(
         unseen_levels_expected(),
         progress_bar(total=steps, unit="curve", progress=progress) as bar,
     ):
-        found = interacting(fit, few, chosen, bar.update)
+        strengths = interacting(fit, few, chosen, bar.update)
         noise = []
         for _ in range(permutations):
             null = grown_on_permuted(fit, int(rng.integers(2**63)))
             bar.update()
             noise.append(interacting(null, few, chosen, bar.update))
-    return Interactions(fit.call, tuple(chosen), found, tuple(noise), len(full))
+    return Interactions(fit.call, tuple(chosen), strengths, tuple(noise), len(full))
 
 
 def _chosen(fit: AnyFit, names: Any) -> list[str]:
-    """Return the names of two or more variables, by default all.
-
-    Raises `InputError`: they are fewer, not different, or no predictor is computed from one of
-    them.
-    """
+    """Return two or more different variables, by default all, or raise `InputError`."""
     if names is not None and not is_list(names):
         raise InputError(f"variables={names!r}: give a list of two or more names")
     chosen = [*(variables(fit.design) if names is None else names)]

@@ -28,8 +28,6 @@ from odrf.text.summary import Card, TableReport, with_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Tables of errors on held-out or out-of-bag rows by size, from which a size is chosen.
-
 SHOWN = 25
 CHOICES_IN_WORDS = {"min": "Smallest error", "1se": "1-SE rule"}
 RULES_IN_WORDS = {"weakest_link": "weakest link", "growth": "growth order"}
@@ -43,7 +41,6 @@ class ErrorTable(TableReport):
     Attributes
     ----------
     fit : Fit
-        The fit.
     table : DataFrame
         One row for each size: of a tree, of a forest's trees, or of a set of predictors.
     """
@@ -55,12 +52,7 @@ class ErrorTable(TableReport):
 
         Parameters
         ----------
-        rule : {"min", "1se"}, default "1se"
-            - ``"min"``: the smallest error on rows held out, or out of bag; of ties the smallest
-              size.
-            - ``"1se"``: the smallest size with an error at most one standard error above the
-              smallest error (Breiman et al. 1984, section 3.4.3).  With one
-              validation row or group, no standard error is known, and the smallest error decides.
+        {rule}
 
         Returns
         -------
@@ -116,10 +108,7 @@ class ErrorTable(TableReport):
         return dict(zip(words, map(self._in_words, self._kept), strict=True))
 
     def _some_rows(self, of_what: str, largest_first: bool = False) -> dict[str, pd.DataFrame]:
-        """Return under a heading about `SHOWN` rows in a geometric sequence, and those chosen.
-
-        More rows of small sizes are shown.
-        """
+        """Return about `SHOWN` rows, more of small sizes, and those chosen, under a heading."""
         step = -1 if largest_first else 1
         table = shown = self.table[::step]
         if len(table) > SHOWN:
@@ -128,8 +117,6 @@ class ErrorTable(TableReport):
             of_what += f" ({len(shown)} of {len(table)})"
         return {of_what: shown[::step]}
 
-
-# Approximation against estimation: training and test error of trees stopped at each size.
 
 # Evaluates a fit at its stages on held-out rows; takes the number of threads, too.
 Evaluate = Callable[[Fit, Stages, int], HeldOut]
@@ -148,7 +135,6 @@ class GrowthPath(ErrorTable):
     Attributes
     ----------
     fit : Fit
-        The fit.
     grown : Fit
         The fit before pruning; `fit` itself if it was not pruned.
     along : {"leaves", "depth"}
@@ -181,15 +167,9 @@ class GrowthPath(ErrorTable):
     _title = "Growth path"
 
     def __init__(
-        self,
-        fit: Fit,
-        grown: Fit,
-        along: str,
-        stages: Stages,
-        train: HeldOut,
-        test: HeldOut,
+        self, fit: Fit, grown: Fit, along: str, stages: Stages, train: HeldOut, test: HeldOut,
         by: str,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.fit, self.grown, self.along, self.by = fit, grown, along, by
         stages_of_fit = stages if fit is grown else stages_of(fit.forest, along)
         self.size = int(stages_of_fit.sizes[-1])
@@ -209,8 +189,7 @@ class GrowthPath(ErrorTable):
 
         Parameters
         ----------
-        rule : {"min", "1se"}, default "1se"
-            As in `row`.
+        {rule}
 
         Returns
         -------
@@ -280,20 +259,12 @@ class GrowthPath(ErrorTable):
 
 
 def growth_path(
-    fit: Fit,
-    along: str,
-    newdata: pd.DataFrame | None,
-    n_jobs: int | None,
-    evaluate: Evaluate | None,
-    by: str,
-    progress: bool,
-) -> GrowthPath:
+    fit: Fit, along: str, newdata: pd.DataFrame | None, n_jobs: int | None,
+    evaluate: Evaluate | None, by: str, progress: bool,
+) -> GrowthPath:  # fmt: skip
     """Return the growth path of a fit.
 
-    `along`, `newdata`, `n_jobs`: as in `odrf.results.tree.ODTResults.growth_path`.  `evaluate`:
-    returns the test errors if there is no `newdata`; None if there is.  `by`: which rows `evaluate`
-    uses, in words.  `progress`: show a progress bar of the training rows.  Raises `InputError` if
-    an option is unknown or out of range, or there are no test rows.
+    `evaluate`: returns the test errors if there is no `newdata`.  `by`: of which rows.
     """
     checked_choice("along", along, ALONG)
     jobs = checked_jobs(n_jobs)
@@ -318,6 +289,7 @@ def growth_path(
     return GrowthPath(fit, grown, along, stages, train, test, by)
 
 
+@public
 class NestedPath(ErrorTable, Generic[Made]):
     """Base class of the pruning paths of trees and of forests."""
 
@@ -338,14 +310,32 @@ class NestedPath(ErrorTable, Generic[Made]):
         warn_of_old(f"{name}.rule", f"{name}.pruning")
         return self.pruning
 
+    def best(self, rule: str = ONE_SE) -> Made:
+        """Return what the errors of rows held out, or out of bag, choose.
+
+        Parameters
+        ----------
+        {rule}
+
+        Returns
+        -------
+        ODTResults or ODRFResults
+
+        Raises
+        ------
+        InputError
+            If `rule` is unknown, or no rows were held out.
+        """
+        return self._best(checked_choice("rule", rule, CHOICES))
+
+    def _best(self, rule: str) -> Made:
+        return self._made(self.row(rule))
+
     def _made(self, k: int) -> Made:
         """Return what is in row `k`; raise `InputError` if there is no such row."""
         if not is_whole(k) or not 0 <= k < len(self.table):
             raise InputError(f"k={k!r} is not a row of the table: use 0 to {len(self.table) - 1}")
         return self._prune(alpha=float(self.table["alpha"].iloc[k]), path=self)
-
-
-# The pruning path of a tree: its nested subtrees and their errors.
 
 
 @public
@@ -357,9 +347,7 @@ class PruningPath(NestedPath[Made]):
     Attributes
     ----------
     fit : Fit
-        The tree to prune.
     subtrees : SubtreePath
-        Its subtrees.
     table : DataFrame
         One row for each subtree, from the largest to the root.  The table of a pruned tree is the
         end of its parent's, with the same held-out errors if the folds are the same.  Columns:
@@ -420,25 +408,6 @@ class PruningPath(NestedPath[Made]):
     def is_evaluated(self) -> bool:
         """Whether the subtrees were evaluated on held-out rows."""
         return self.subtrees.is_evaluated
-
-    def best(self, rule: str = ONE_SE) -> Made:
-        """Return the subtree chosen by the held-out errors.
-
-        Parameters
-        ----------
-        rule : {"min", "1se"}, default "1se"
-            As in `row`.
-
-        Returns
-        -------
-        ODTResults
-
-        Raises
-        ------
-        InputError
-            As in `row`.
-        """
-        return self.tree(self.row(rule))
 
     def tree(self, k: int) -> Made:
         """Return the subtree in row `k` of the table.
@@ -513,9 +482,6 @@ class PruningPath(NestedPath[Made]):
         return notes
 
 
-# Size and out-of-bag error of a forest whose trees are pruned at the same α.
-
-
 @public
 class ForestPath(NestedPath[Made]):
     """A forest pruned at increasing α, the same for each tree (Theorem 5).
@@ -525,7 +491,6 @@ class ForestPath(NestedPath[Made]):
     Attributes
     ----------
     fit : Fit
-        The forest to prune.
     sizes : ForestSizes
         Its sizes and errors at increasing α.
     table : DataFrame
@@ -553,24 +518,8 @@ class ForestPath(NestedPath[Made]):
         """``"weakest_link"`` or ``"growth"``: which subtrees of each tree are candidates."""
         return self.sizes.rule
 
-    def best(self, rule: str = ONE_SE) -> Made:
-        """Return the forest pruned at the α chosen by the out-of-bag error.
-
-        Parameters
-        ----------
-        rule : {"min", "1se"}, default "1se"
-            As in `row`.
-
-        Returns
-        -------
-        ODRFResults
-
-        Raises
-        ------
-        InputError
-            If `rule` is unknown.
-        """
-        return self._prune(rule=checked_choice("rule", rule, CHOICES), path=self)
+    def _best(self, rule: str) -> Made:
+        return self._prune(rule=rule, path=self)
 
     def forest(self, k: int) -> Made:
         """Return the forest in row `k` of the table.

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Proximities of rows to training rows.
-
 WORDS = {
     "plain": "share of the trees in which two rows are in one leaf",
     "oob": "share of the trees that drew neither of two rows in which they are in one leaf",
@@ -59,13 +57,9 @@ class Proximity(Report):
     _title = "Proximities"
 
     def __init__(
-        self,
-        call: str,
-        type: str,
-        matrix: scipy.sparse.csr_array,
-        rows: pd.Index,
+        self, call: str, type: str, matrix: scipy.sparse.csr_array, rows: pd.Index,
         columns: pd.Index,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.call, self.type, self.matrix = call, type, matrix
         self.rows, self.columns = rows, columns
 
@@ -133,9 +127,6 @@ class Proximity(Report):
 
     def _notes(self) -> tuple[str, ...]:
         return (f"An entry is the {WORDS[self.type]}.",)
-
-
-# Training rows in the plane, near to each other if they share leaves.
 
 
 @public

@@ -13,7 +13,7 @@ from odrf.checks import checked_truth
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.growing import refit_beside_shadows
-from odrf.fits.importance_tests import EliminationSteps, ResponseSteps
+from odrf.fits.importance_tests import EliminationSteps
 from odrf.pruning.complexity import ONE_SE
 from odrf.public import public
 from odrf.public.progress import progress_bar
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Selection of predictors by comparison with permuted copies, as in Boruta.
-
-
 @public
 class ShadowSelection(TableReport, Generic[Made]):
     """Predictors compared with permuted copies of themselves, as in Boruta.
@@ -50,9 +47,7 @@ class ShadowSelection(TableReport, Generic[Made]):
     Attributes
     ----------
     fit : Fit
-        The forest on all predictors.
     rounds : int
-        Number of rounds.
     table : DataFrame
         One row for each predictor, the most important first.  Columns: ``decision``,
         ``"confirmed"``, ``"tentative"`` or ``"rejected"``; ``hits``, out of ``rounds``;
@@ -73,15 +68,13 @@ class ShadowSelection(TableReport, Generic[Made]):
     _heading = "Predictors"
 
     def __init__(
-        self,
-        fit: Fit,
-        rounds: int,
-        progress: bool,
-        result: Callable[[Any], Made],
+        self, fit: Fit, rounds: int, progress: bool, result: Callable[[Any], Made],
         evaluated_by: EliminationSteps | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.fit, self._result, self._evaluated_by = fit, result, evaluated_by
-        steps: EliminationSteps = ResponseSteps(fit.kind) if evaluated_by is None else evaluated_by
+        steps: EliminationSteps = (
+            EliminationSteps(fit.kind) if evaluated_by is None else evaluated_by
+        )
         self._grown_on = steps.grown_on
         names, seed = fit.design.predictors, fit.control.seed
         P = len(names)
@@ -139,7 +132,7 @@ class ShadowSelection(TableReport, Generic[Made]):
         Parameters
         ----------
         tentative : bool, default False
-            As in `selected`.
+            Include the tentative predictors, which were neither confirmed nor rejected.
         progress : bool, default False
             Show a progress bar.
 
@@ -206,9 +199,6 @@ def _updated(before: list[str], now: list[str]) -> list[str]:
     return [new if old == TENTATIVE else old for old, new in zip(before, now, strict=True)]
 
 
-# Backward elimination of predictors by permutation importance and out-of-bag error.
-
-
 @public
 class Elimination(ErrorTable, Generic[Made]):
     """Backward elimination: forests on fewer and fewer predictors.
@@ -221,14 +211,12 @@ class Elimination(ErrorTable, Generic[Made]):
     Attributes
     ----------
     fit : Fit
-        The forest on all predictors.
     table : DataFrame
         One row for each step, from all predictors to one.  Columns: ``predictors``, their number;
         ``error``, the out-of-bag mean squared error or misclassification rate, or of times to an
         event the integrated Brier score or 1 minus C; ``std_error``, its standard error over rows
         or groups; ``dropped``, the predictors that the next step drops.
     kept : list of lists of str
-        The predictors of each step.
 
     Examples
     --------
@@ -243,15 +231,11 @@ class Elimination(ErrorTable, Generic[Made]):
     _heading = "Steps"
 
     def __init__(
-        self,
-        fit: Fit,
-        drop: float,
-        progress: bool,
-        result: Callable[[Any], Made],
+        self, fit: Fit, drop: float, progress: bool, result: Callable[[Any], Made],
         evaluated_by: EliminationSteps | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.fit, self._result = fit, result
-        steps_of = ResponseSteps(fit.kind) if evaluated_by is None else evaluated_by
+        steps_of = EliminationSteps(fit.kind) if evaluated_by is None else evaluated_by
         self._steps_of: EliminationSteps = steps_of
         names = fit.design.predictors
         which = np.arange(len(names))
@@ -280,8 +264,7 @@ class Elimination(ErrorTable, Generic[Made]):
 
         Parameters
         ----------
-        rule : {"min", "1se"}, default "1se"
-            As in `row`.
+        {rule}
 
         Returns
         -------
@@ -299,8 +282,7 @@ class Elimination(ErrorTable, Generic[Made]):
 
         Parameters
         ----------
-        rule : {"min", "1se"}, default "1se"
-            As in `row`.
+        {rule}
         progress : bool, default False
             Show a progress bar.
 

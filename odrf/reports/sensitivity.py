@@ -97,7 +97,7 @@ class Sensitivity(TableReport):
         Parameters
         ----------
         method : {"top", "sample", "uniform"}, default "top"
-            As in `GRAFResults.approximate`.
+            {about rows_selected}
         seed : int, SeedSequence or Generator, optional
             Seed of the draw; by default it follows from the fit's seed.
 
@@ -154,10 +154,7 @@ class Sensitivity(TableReport):
 
     def _sections(self) -> dict[str, pd.DataFrame]:
         first = self.table.sort_values("rank").head(TOP)
-        return {
-            "Most sensitive first": self._kept,
-            f"First {quantity(len(first), 'row')}": first,
-        }
+        return {"Most sensitive first": self._kept, f"First {quantity(len(first), 'row')}": first}
 
     def _notes(self) -> tuple[str, ...]:
         return () if self._classes is None else ("Every class has the same sum of θ/Θ.",)
@@ -185,13 +182,9 @@ class Sensitivity(TableReport):
         return {f"class {label}": float(share) for label, share in pairs}
 
     def plot(
-        self,
-        x: str | None = None,
-        y: str | None = None,
-        fraction: float = 0.25,
-        *,
+        self, x: str | None = None, y: str | None = None, fraction: float = 0.25, *,
         ax: NDArray | None = None,
-    ) -> NDArray[np.object_]:
+    ) -> NDArray[np.object_]:  # fmt: skip
         """Plot the sensitivities against two predictors, and the rows that each method keeps.
 
         As in Figure 12 of Gupta et al.

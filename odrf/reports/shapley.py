@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Shapley values: what each term of the formula adds to each prediction.
-
 GLOBAL, ONE_ROW, ONE_TERM = "global", "row", "term"
 MEAN = "mean response"
 
@@ -42,7 +40,6 @@ class ShapleyValues(Report):
     Attributes
     ----------
     call : str
-        The call that made the fit.
     explains : str
         What is divided: ``"mean response"``, ``"probability"`` or, of boosted trees, ``"score"``.
     values : (n, P) float64, or (n, P, K) for K classes
@@ -151,14 +148,9 @@ class ShapleyValues(Report):
 
     @with_axes
     def plot(
-        self,
-        kind: str = GLOBAL,
-        *,
-        row: Any = None,
-        term: str | None = None,
-        output: Any = None,
+        self, kind: str = GLOBAL, *, row: Any = None, term: str | None = None, output: Any = None,
         ax: Axes | None = None,
-    ) -> Axes:
+    ) -> Axes:  # fmt: skip
         """Plot the values of all terms, of one row, or of one term.
 
         Parameters
@@ -306,20 +298,13 @@ def shapley_report(fit: AnyFit, explained: ExplainedRows) -> ShapleyValues:
     several = len(outputs) > 1
     explains = "probability" if fit.design.response.classes is not None else MEAN
     return ShapleyValues(
-        call=fit.call,
-        explains="score" if isinstance(fit, BoostedFit) else explains,
+        call=fit.call, explains="score" if isinstance(fit, BoostedFit) else explains,
         values=shares.values if several else shares.values[:, :, 0],
-        std_error=shares.std_error if several else shares.std_error[:, :, 0],
-        base=explained.base,
-        prediction=explained.predicted,
-        data=explained.data,
-        outputs=outputs,
-        n_background=explained.n_background,
-        drawn=float(shares.drawn),
-    )
+        std_error=shares.std_error if several else shares.std_error[:, :, 0], base=explained.base,
+        prediction=explained.predicted, data=explained.data, outputs=outputs,
+        n_background=explained.n_background, drawn=float(shares.drawn),
+    )  # fmt: skip
 
-
-# Shapley interaction values: what terms of the formula add alone, and in pairs.
 
 # Of each name of a pair in plots.
 MOST_CHARACTERS = 12

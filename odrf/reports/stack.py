@@ -11,21 +11,9 @@ from numpy.typing import NDArray
 from odrf.engine.factors import indicated
 from odrf.engine.running import one_thread
 from odrf.fits.stack.fit import StackedFit, StackedPart, Trial
+from odrf.reports import summaries
 from odrf.reports.data_summary import missing_notes
-from odrf.reports.importance import (
-    MeasuredImportance,
-    held_out_table,
-    impurity_table,
-    with_shares,
-)
-from odrf.reports.summaries import (
-    NOT_JUDGED,
-    data_facts,
-    importance_section,
-    predictors_in_words,
-    rows_in_words,
-    weights_in_words,
-)
+from odrf.reports.importance import MeasuredImportance, held_out_table, impurity_table, with_shares
 from odrf.text.layouts import quantity
 from odrf.text.splits import number
 from odrf.text.summary import Card, Summary
@@ -59,10 +47,7 @@ def trials_table(fit: StackedFit) -> pd.DataFrame:
 
 
 def stacked_importance(fit: StackedFit, progress: bool = False) -> MeasuredImportance:
-    """Return the weighted mean of the shares of importance in models with trees.
-
-    If all of these have weight 0, it is the mean of them.
-    """
+    """Return the weighted mean of the shares of importance in models with trees."""
     importance = np.zeros(len(fit.design.predictors))
     notes: tuple[str, ...] = ()
     weights = {
@@ -107,9 +92,9 @@ def stacked_summary(
     fit: StackedFit, scores: dict[str, str], importance: MeasuredImportance
 ) -> Summary:
     """Return the summary of a stack: data, errors, what it is made of, importances."""
-    facts = {**data_facts(fit), **scores, "Seed": str(fit.control.seed)}
+    facts = {**summaries.data_facts(fit), **scores, "Seed": str(fit.control.seed)}
     tried = {"Tried": trials_table(fit)} if fit.trials else {}
-    sections = {"Parts": parts_table(fit), **tried, **importance_section(importance)}
+    sections = {"Parts": parts_table(fit), **tried, **summaries.importance_section(importance)}
     notes = (*_of_losses(fit), *_of_probabilities(fit), *importance.notes, *missing_notes(fit))
     return Summary(f"Weighted mean of models: {fit.kind}", fit.call, facts, sections, notes)
 
@@ -146,21 +131,5 @@ def _of_probabilities(fit: StackedFit) -> tuple[str, ...]:
 
 def stacked_card(fit: StackedFit, scores: dict[str, str]) -> Card:
     """Return a short description of a stack."""
-    facts = {
-        "Formula": fit.design.formula,
-        "Rows": rows_in_words(fit),
-        **weights_in_words(fit),
-        "Predictors": predictors_in_words(fit),
-        **scores,
-    }
-    title = f"Weighted mean of {quantity(len(fit.parts), 'model')}: {fit.kind}"
-    return Card(title, facts, parts_table(fit))
-
-
-def error_scores(error: float, r_squared: float | None) -> dict[str, str]:
-    """Return the out-of-bag error in words."""
-    if np.isnan(error):
-        return {"OOB error": NOT_JUDGED}
-    if r_squared is None:
-        return {"OOB error rate": number(error)}
-    return {"OOB MSE": number(error), "OOB R²": f"{r_squared:.3f}"}
+    title = f"Weighted mean of {quantity(len(fit.parts), 'model')}"
+    return summaries.fit_card(title, fit, scores, table=parts_table(fit))

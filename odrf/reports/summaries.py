@@ -15,19 +15,8 @@ from odrf.engine.oob import OutOfBag
 from odrf.fits.fit import AnyFit, BoostedFit, Fit, GuidedFit
 from odrf.fits.pruning import cut_by_call, root_error
 from odrf.fits.responses import boosted_error, validation_rows
-from odrf.fits.scores import (
-    confusion_table,
-    explained_part,
-    mean_loss,
-    mean_rank_error,
-    r_squared,
-)
-from odrf.options.boosting import (
-    REFIT,
-    ResolvedBoostingOptions,
-    loss_in_words,
-    mean_loss_in_words,
-)
+from odrf.fits.scores import confusion_table, explained_part, mean_loss, mean_rank_error, r_squared
+from odrf.options.boosting import REFIT, ResolvedBoostingOptions, loss_in_words, mean_loss_in_words
 from odrf.options.criteria import IN_WORDS
 from odrf.options.sizes import FIXED, NONE
 from odrf.options.tree import ALL, ResolvedOptions
@@ -81,13 +70,15 @@ def without_rounding(losses: pd.DataFrame) -> pd.DataFrame:
     return losses.mask(losses.abs() < ROUNDING * losses.iloc[0].abs(), 0.0)
 
 
-# Summaries and short descriptions of a tree or a forest.
-
 MAX_CLASSES = 10
 TOP = 10
 NOT_JUDGED = "unknown (no row of positive weight is out of bag)"
 HONEST = "splits by half of a tree's rows, values by the others"
 INFERENCE = "grown for standard errors"
+CHOSEN_OUT_OF_BAG = (
+    "Out-of-bag rows chose alpha. In out-of-bag results each fifth of the rows is evaluated by the "
+    "choice of the others."
+)
 # The error on rows held out, and 1 minus its share of the root's, by the kind of response.
 HELD_OUT = {
     "regression": ("MSE", "R²"),
@@ -97,15 +88,12 @@ HELD_OUT = {
 
 
 def tree_summary(
-    fit: Fit,
-    fitted: NDArray[np.float64],
-    path: PruningPath[Any] | None,
+    fit: Fit, fitted: NDArray[np.float64], path: PruningPath[Any] | None,
     importance: MeasuredImportance,
-) -> Summary:
-    """Return the summary of a tree: data, errors, options, sizes, importances.
+) -> Summary:  # fmt: skip
+    """Return the summary of a tree, whose predictions of training rows are `fitted` (n, K).
 
-    `fitted` (n, K) are its predictions for the training rows; `path` is the pruning path that it
-    was chosen from, if any.
+    `path` is the pruning path that it was chosen from, if any.
     """
     confusion = {} if fit.kind == "regression" else {"training rows": confusion_table(fit, fitted)}
     scores = {**_tree_scores(fit, fitted), **held_out_scores(fit, path)}
@@ -115,10 +103,7 @@ def tree_summary(
 def forest_summary(
     fit: Fit, out_of_bag: OutOfBag | None, importance: MeasuredImportance
 ) -> Summary:
-    """Return the summary of a forest: data, out-of-bag error, options, sizes, importances.
-
-    `out_of_bag` is None if every tree uses all rows.
-    """
+    """Return the summary of a forest; `out_of_bag` is None if every tree uses all rows."""
     facts = {"Trees": str(fit.forest.n_trees), **_forest_scores(fit, out_of_bag)}
     confusion = {}
     evaluated = out_of_bag is not None and not np.isnan(out_of_bag.error_path[-1])
@@ -138,17 +123,24 @@ def forest_card(fit: Fit, out_of_bag: OutOfBag | None) -> Card:
     return growth_card(name, fit, _forest_scores(fit, out_of_bag))
 
 
-def growth_card(name: str, fit: Fit, scores: dict[str, str]) -> Card:
-    """Return a short description under a name, with scores in words."""
-    facts = {
+def fit_card(
+    title: str, fit: AnyFit, facts: dict[str, str], events: dict[str, str] | None = None,
+    table: pd.DataFrame | None = None,
+) -> Card:  # fmt: skip
+    """Return a short description of a fit: its data, then further facts, and a table."""
+    of_data = {
         "Formula": fit.design.formula,
         "Rows": rows_in_words(fit),
+        **(events or {}),
         **weights_in_words(fit),
         "Predictors": predictors_in_words(fit),
-        "Leaves": mean_and_range(fit.forest.leaves()),
-        **scores,
     }
-    return Card(f"{name}: {fit.kind}", facts)
+    return Card(f"{title}: {fit.kind}", of_data | facts, table)
+
+
+def growth_card(name: str, fit: Fit, scores: dict[str, str]) -> Card:
+    """Return a short description of grown trees, with scores in words."""
+    return fit_card(name, fit, {"Leaves": mean_and_range(fit.forest.leaves()), **scores})
 
 
 def importance_section(importance: MeasuredImportance) -> dict[str, pd.DataFrame]:
@@ -159,16 +151,10 @@ def importance_section(importance: MeasuredImportance) -> dict[str, pd.DataFrame
 
 
 def growth_summary(
-    name: str,
-    fit: Fit,
-    scores: dict[str, str],
-    confusion: dict[str, pd.DataFrame],
+    name: str, fit: Fit, scores: dict[str, str], confusion: dict[str, pd.DataFrame],
     importance: MeasuredImportance,
-) -> Summary:
-    """Return the summary of grown trees under a name.
-
-    `scores` are facts in words; `confusion` are confusion matrices by the rows they are of.
-    """
+) -> Summary:  # fmt: skip
+    """Return the summary of grown trees; `confusion`: matrices by the rows they are of."""
     facts = {**data_facts(fit), **_updates(fit), **scores, **_growth_facts(fit)}
     sections, notes = {}, []
     for rows, table in confusion.items():
@@ -181,21 +167,12 @@ def growth_summary(
     sections |= importance_section(importance)
     surrogates, further = surrogates_section(fit.forest, fit.design)
     sections, notes = sections | surrogates, notes + further
-    notes += [*importance.notes, *missing_notes(fit), *_choice_notes(fit)]
-    return Summary(f"{name}: {fit.kind}", fit.call, facts, sections, tuple(notes))
-
-
-def _choice_notes(fit: Fit) -> list[str]:
-    """Return notes on what the out-of-bag rows have chosen, and on how they evaluate it."""
-    notes = []
+    notes += [*importance.notes, *missing_notes(fit)]
     if fit.pruning is not None and fit.pruning.choice is not None:
-        notes.append(
-            "Out-of-bag rows chose alpha. In out-of-bag results each fifth of the rows is "
-            "evaluated by the choice of the others."
-        )
+        notes.append(CHOSEN_OUT_OF_BAG)
     if fit.blend is not None:
         notes += kinds_notes(fit)
-    return notes
+    return Summary(f"{name}: {fit.kind}", fit.call, facts, sections, tuple(notes))
 
 
 def _tree_scores(fit: Fit, fitted: NDArray[np.float64]) -> dict[str, str]:
@@ -222,16 +199,24 @@ def held_out_scores(fit: Fit, path: PruningPath[Any] | None) -> dict[str, str]:
     return {f"Held-out {error}": words, **of_root}
 
 
+def error_scores(error: float, r_squared: float | None) -> dict[str, str]:
+    """Return the out-of-bag error in words; `r_squared`: None for classes."""
+    if np.isnan(error):
+        return {"OOB error": NOT_JUDGED}
+    if r_squared is None:
+        return {"OOB error rate": number(error)}
+    return {"OOB MSE": number(error), "OOB R²": f"{r_squared:.3f}"}
+
+
 def _forest_scores(fit: Fit, out_of_bag: OutOfBag | None) -> dict[str, str]:
     if out_of_bag is None:
         why = 'resample="none"' if fit.control.resample == "none" else "every tree draws all rows"
         return {"OOB error": f"unknown ({why})"}
     error = float(out_of_bag.error_path[-1])
-    if np.isnan(error):
-        return {"OOB error": NOT_JUDGED}
-    if fit.kind == "classification":
-        return {"OOB error rate": number(error), **_rank_score(fit, out_of_bag.value, "OOB")}
-    return {"OOB MSE": number(error), "OOB R²": f"{r_squared(fit, error):.3f}"}
+    classes = fit.kind == "classification"
+    scores = error_scores(error, None if classes or np.isnan(error) else r_squared(fit, error))
+    ranks = classes and not np.isnan(error)
+    return scores | (_rank_score(fit, out_of_bag.value, "OOB") if ranks else {})
 
 
 def _rank_score(fit: Fit, value: NDArray[np.float64], rows: str) -> dict[str, str]:
@@ -306,23 +291,32 @@ def predictors_in_words(fit: AnyFit) -> str:
     return f"{p}" + (f" ({columns} columns)" if columns != p else "")
 
 
+def _known(facts: dict[str, str | None]) -> dict[str, str]:
+    """Return the facts that there is something to say of."""
+    return {name: words for name, words in facts.items() if words is not None}
+
+
 def _growth_facts(fit: Fit) -> dict[str, str]:
-    control, forest = fit.control, fit.forest
+    control, forest, cuts = fit.control, fit.forest, fit.control.n_thresholds
     depth, leaves = forest.depth(), forest.leaves()
-    facts = {
-        "Criterion": _by_kind(fit, _criterion),
-        **({"Splits about": f"cause {control.cause}"} if control.cause else {}),
-        **_split_scale(fit),
+    most, t_n = control.max_leaves, rule_in_words(control.max_leaves_rule, fit.data.n_rows)
+    groups = None if fit.data.structure is None else fit.data.structure.groups
+    scale = IN_WORDS.get(control.split_scale)
+    by_rows = " (out-of-bag rows chose this scale)" if fit.scale_errors else ""
+    facts: dict[str, str | None] = {
+        "Criterion": _by_kind(fit, lambda kind: kind.criterion.replace("_", " ")),
+        "Splits about": f"cause {control.cause}" if control.cause else None,
+        "Splits chosen on": f"{scale}{by_rows}" if scale else None,
         "Penalty": str(control.penalty).upper() if control.penalty else "none",
-        "Resampling": _by_kind(fit, partial(_resampling, _drawn(fit))),
-        **({"Honest": HONEST} if control.honest else {}),
-        **({"Inference": INFERENCE} if control.inference else {}),
+        "Resampling": _by_kind(fit, partial(_resampling, "rows" if groups is None else "groups")),
+        "Honest": HONEST if control.honest else None,
+        "Inference": INFERENCE if control.inference else None,
         "Seed": seeds(fit),
         "Projection": control.mixture.name.replace("_", " "),
-        **subset_size(control),
+        "Subset size q": _subset_size(control),
         "Tried per node": _by_kind(fit, tried),
-        **_thresholds(fit),
-        "Max. leaves t_n": _leaf_limit(control, fit.data.n_rows),
+        "Thresholds": None if fit.kinds or cuts == ALL else f"{cuts} at random",
+        "Max. leaves t_n": "no limit" if most is None else f"{most} ({t_n})",
         "Max. depth": "no limit" if control.max_depth is None else str(control.max_depth),
         "Min. leaf": _by_kind(fit, partial(_min_leaf, rows_a_subject(fit.data))),
         "Leaves": mean_and_range(leaves),
@@ -331,7 +325,7 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
     grown = np.add.reduceat((forest.order > 0).astype(np.int64), forest.root[:-1]) + 1
     if (grown > leaves).any():
         facts["Pruned"] = f"{_cut_by(fit)}from {mean_and_range(grown)} leaves"
-    return facts
+    return _known(facts)
 
 
 def _min_leaf(rows: float, control: ResolvedOptions) -> str:
@@ -341,30 +335,15 @@ def _min_leaf(rows: float, control: ResolvedOptions) -> str:
     return f"{control.min_leaf} rows, as {quantity(round(control.min_leaf / rows), 'subject')} have"
 
 
-def _thresholds(fit: Fit) -> dict[str, str]:
-    """Return how many random thresholds a direction has, if it has not all; kinds have a table."""
-    if fit.kinds or fit.control.n_thresholds == ALL:
-        return {}
-    return {"Thresholds": f"{fit.control.n_thresholds} at random"}
-
-
-def _split_scale(fit: Fit) -> dict[str, str]:
-    """Return what splits were chosen on, if not on the response, and whether rows chose it."""
-    words = IN_WORDS.get(fit.control.split_scale)
-    chosen = " (out-of-bag rows chose this scale)" if fit.scale_errors else ""
-    return {} if words is None else {"Splits chosen on": f"{words}{chosen}"}
-
-
 def seeds(fit: Fit | GuidedFit) -> str:
     """Return the seed of a fit, or the seeds of a combined forest, as text."""
     return ", ".join(str(seed) for seed in (fit.control.seed, *fit.further_seeds))
 
 
-def subset_size(control: ResolvedOptions | ResolvedBoostingOptions) -> dict[str, str]:
+def _subset_size(control: ResolvedOptions | ResolvedBoostingOptions) -> str | None:
     """Return the size of the random subsets that directions are estimated on, if they are."""
-    q = control.subset_size
-    words = "random, up to n(node)^0.4" if q == "random" else str(q)
-    return {"Subset size q": words} if control.mixture.on_subsets else {}
+    words = str(control.subset_size).replace("random", "random, up to n(node)^0.4")
+    return words if control.mixture.on_subsets else None
 
 
 def _cut_by(fit: Fit) -> str:
@@ -373,30 +352,14 @@ def _cut_by(fit: Fit) -> str:
     if called is not None:
         alpha = called[1]
         words = "" if alpha is not None and "(alpha=" in called[0] else f"by {called[0]}"
-    said = words if alpha is None else f"alpha = {alpha:.4g} {words}".strip()
-    return f"{said}, " if said else ""
-
-
-def _leaf_limit(control: ResolvedOptions, n: int) -> str:
-    if control.max_leaves is None:
-        return "no limit"
-    return f"{control.max_leaves} ({rule_in_words(control.max_leaves_rule, n)})"
+    words = words if alpha is None else f"alpha = {alpha:.4g} {words}".strip()
+    return f"{words}, " if words else ""
 
 
 def _by_kind(fit: Fit, fact: Callable[[ResolvedOptions], str]) -> str:
     """Return a fact if it is the same for all kinds of trees, else "by kind of tree"."""
     facts = {fact(control) for control in fit.kinds.values() or [fit.control]}
     return facts.pop() if len(facts) == 1 else "by kind of tree"
-
-
-def _criterion(control: ResolvedOptions) -> str:
-    return control.criterion.replace("_", " ")
-
-
-def _drawn(fit: Fit) -> str:
-    """Return what trees draw: groups if the rows have some."""
-    structure = fit.data.structure
-    return "rows" if structure is None or structure.groups is None else "groups"
 
 
 def _resampling(drawn: str, control: ResolvedOptions) -> str:
@@ -419,8 +382,6 @@ def mean_and_range(values: NDArray[np.int64]) -> str:
     return f"{values.mean():.1f} ({values.min()} to {values.max()})"
 
 
-# Summary and short description of boosted trees.
-
 # Rounds of the loss path in the summary.
 SHOWN = 6
 
@@ -435,12 +396,10 @@ def loss_path(fit: BoostedFit) -> pd.DataFrame:
 
 
 def boosted_summary(
-    fit: BoostedFit,
-    fitted: NDArray[np.float64],
-    out_of_bag: NDArray[np.float64] | None,
+    fit: BoostedFit, fitted: NDArray[np.float64], out_of_bag: NDArray[np.float64] | None,
     importance: MeasuredImportance,
-) -> Summary:
-    """Return the summary of boosted trees: data, losses, options, loss path, importances.
+) -> Summary:  # fmt: skip
+    """Return the summary of boosted trees.
 
     `fitted` and `out_of_bag` (n, K) are predictions of the training rows by all runs, and by the
     runs that did not draw a row; the latter None for one run.
@@ -454,34 +413,41 @@ def boosted_summary(
 
 def boosted_facts(fit: BoostedFit, scores: dict[str, str]) -> dict[str, str]:
     """Return the losses of a fit, its `scores` in words, and its options."""
-    control = fit.control
-    l2 = number(control.l2)
-    share = 100 * control.sample_fraction
-    return {
-        **_losses(fit),
-        **scores,
+    control, drawn = fit.control, fit.control.tree_predictors
+    l2, share, refit = number(control.l2), control.sample_fraction, control.leaf_values == REFIT
+    of_run = control.run_predictors
+    all_or = "all" if of_run == len(fit.design.predictors) else str(of_run)
+    runs = f"{control.n_runs}, each of a bootstrap sample and {all_or} predictors"
+    facts = {
         "Rounds": _rounds(fit),
         "Trees": str(fit.forest.n_trees),
-        **_runs(fit),
-        **_leaf_values(control),
+        "Runs": runs if control.n_runs > 1 else None,
+        "Leaf values": "refitted with every tree" if refit else None,
+        "Learning rate": None if refit else number(control.learning_rate),
         "L2 penalty": l2 if fit.loss.penalised else f"{l2} (no effect)",
-        "Rows of a tree": "all" if control.sample_fraction == 1 else f"{share:.3g}% at random",
-        **_predictors(fit),
-        **({"Offset": fit.offset.column or "given"} if fit.offset.given else {}),
+        "Rows of a tree": "all" if share == 1 else f"{100 * share:.3g}% at random",
+        "Predictors of a tree": None if drawn == of_run else f"{drawn} at random",
+        "Offset": (fit.offset.column or "given") if fit.offset.given else None,
         "Projection": control.mixture.name.replace("_", " "),
-        **subset_size(control),
+        "Subset size q": _subset_size(control),
         "Tried per node": tried(control),
         "Max. depth": str(control.max_depth),
-        **_limits(control),
+        "Max. leaves": None if control.max_leaves is None else f"{control.max_leaves}, best-first",
+        "Min. hessian": number(control.min_hessian) if control.min_hessian > 0 else None,
         "Min. leaf": str(control.min_leaf),
         "Leaves": mean_and_range(fit.forest.leaves()),
         "Seed": str(control.seed),
     }
+    return {**_losses(fit), **scores, **_known(facts)}
 
 
 def loss_section(fit: BoostedFit) -> dict[str, pd.DataFrame]:
-    """Return the loss path at a few rounds, under its title."""
-    return {f"Mean loss ({mean_loss_in_words(fit.control.loss)})": _shown_rounds(fit)}
+    """Return the loss path at a few rounds, with the first, the last kept and the last."""
+    path = without_rounding(loss_path(fit))
+    last = path.index[-1]
+    rounds = np.linspace(0, last, min(SHOWN, last + 1)).round().astype(int)
+    shown = path.loc[sorted({*rounds.tolist(), fit.n_rounds})]
+    return {f"Mean loss ({mean_loss_in_words(fit.control.loss)})": shown}
 
 
 def boosted_card(
@@ -489,58 +455,12 @@ def boosted_card(
 ) -> Card:
     """Return a short description of boosted trees; arguments as in `boosted_summary`."""
     facts = {
-        "Formula": fit.design.formula,
-        "Rows": rows_in_words(fit),
-        **weights_in_words(fit),
-        "Predictors": predictors_in_words(fit),
         "Rounds": _rounds(fit),
         "Leaves": mean_and_range(fit.forest.leaves()),
         **_losses(fit),
         **_score(fit, fitted, out_of_bag),
     }
-    loss = loss_in_words(fit.control.loss)
-    return Card(f"Boosted oblique trees, {loss} loss: {fit.kind}", facts)
-
-
-def _runs(fit: BoostedFit) -> dict[str, str]:
-    """Return the number of runs, if there are several, and what they are grown on."""
-    control, P = fit.control, len(fit.design.predictors)
-    if control.n_runs == 1:
-        return {}
-    drawn = "all" if control.run_predictors == P else str(control.run_predictors)
-    return {"Runs": f"{control.n_runs}, each of a bootstrap sample and {drawn} predictors"}
-
-
-def _leaf_values(control: ResolvedBoostingOptions) -> dict[str, str]:
-    if control.leaf_values == REFIT:
-        return {"Leaf values": "refitted with every tree"}
-    return {"Learning rate": number(control.learning_rate)}
-
-
-def _limits(control: ResolvedBoostingOptions) -> dict[str, str]:
-    """Return the limits on leaves that are not there by default."""
-    limits = {}
-    if control.max_leaves is not None:
-        limits["Max. leaves"] = f"{control.max_leaves}, best-first"
-    if control.min_hessian > 0:
-        limits["Min. hessian"] = number(control.min_hessian)
-    return limits
-
-
-def _predictors(fit: BoostedFit) -> dict[str, str]:
-    """Return the number of predictors that each tree draws, if fewer than its run has."""
-    control = fit.control
-    if control.tree_predictors == control.run_predictors:
-        return {}
-    return {"Predictors of a tree": f"{control.tree_predictors} at random"}
-
-
-def _shown_rounds(fit: BoostedFit) -> pd.DataFrame:
-    """Return the loss path at a few rounds, with the first, the last kept and the last."""
-    path = without_rounding(loss_path(fit))
-    last = path.index[-1]
-    rounds = np.linspace(0, last, min(SHOWN, last + 1)).round().astype(int)
-    return path.loc[sorted({*rounds.tolist(), fit.n_rounds})]
+    return fit_card(f"Boosted oblique trees, {loss_in_words(fit.control.loss)} loss", fit, facts)
 
 
 def _rounds(fit: BoostedFit) -> str:
@@ -574,18 +494,13 @@ def _score(
     return scores
 
 
-# Summary and short description of a guided forest.
-
 UNORDERED = "The planes treat ordered classes as unordered."
 
 
 def guided_summary(
     fit: GuidedFit, fitted: NDArray[np.float64], importance: MeasuredImportance
 ) -> Summary:
-    """Return the summary of a guided forest: data, training error, options, sizes, importances.
-
-    `fitted` (n, K) are its predictions for the training rows.
-    """
+    """Return the summary of a guided forest; `fitted` (n, K): predictions of the training rows."""
     control, guided = fit.control, fit.guided
     facts = {
         **data_facts(fit),
@@ -618,15 +533,11 @@ def guided_card(fit: GuidedFit, fitted: NDArray[np.float64]) -> Card:
     """Return a short description of a guided forest; arguments as in `guided_summary`."""
     guided = fit.guided
     facts = {
-        "Formula": fit.design.formula,
-        "Rows": rows_in_words(fit),
-        **weights_in_words(fit),
-        "Predictors": predictors_in_words(fit),
         "Planes": mean_and_range(guided.n_planes),
         "Leaves": mean_and_range(guided.n_leaves),
         **_guided_score(fit, fitted),
     }
-    return Card(f"Guided random forest of {quantity(guided.n_trees, 'tree')}: {fit.kind}", facts)
+    return fit_card(f"Guided random forest of {quantity(guided.n_trees, 'tree')}", fit, facts)
 
 
 def _guided_score(fit: GuidedFit, fitted: NDArray[np.float64]) -> dict[str, str]:

@@ -24,10 +24,7 @@ from odrf.text.splits import SplitWriter, counted_as, node_of_terms, number, use
 
 
 def nodes_table(tree: Forest, design: Design, weight_unit: float) -> pd.DataFrame:
-    """Return one row for each node that rows can reach; `tree` is a forest of one tree.
-
-    `weight_unit` is what case weights were divided by.
-    """
+    """Return one row for each node of a tree; `weight_unit`: what case weights were divided by."""
     node = np.flatnonzero(tree.depth() >= 0)
     table = node_columns(tree, node, weight_unit)
     value = tree.value[node]
@@ -59,13 +56,10 @@ def node_columns(tree: Forest, node: NDArray[np.int64], weight_unit: float) -> d
 
 
 def splits_table(tree: Forest, design: Design) -> pd.DataFrame:
-    """Return one row for each coefficient of the splits; `tree` is a forest of one tree.
-
-    If predictors have empty cells, the column `fill` says what those count as.
-    """
+    """Return one row for each coefficient; of empty cells, `fill` says what those count as."""
     user = user_splits(tree, design)
     node = node_of_terms(tree)
-    at = np.flatnonzero(tree.is_split()[node] & (user.coef != 0) & ~user.told)
+    at = np.flatnonzero(tree.is_split()[node] & (user.coef != 0) & ~user.described)
     at = at[np.lexsort((-np.abs(tree.coef[at]), node[at]))]
     node, column = node[at], tree.index[at]
     predictor = np.searchsorted(design.first, column, side="right") - 1
@@ -85,12 +79,9 @@ def splits_table(tree: Forest, design: Design) -> pd.DataFrame:
 
 
 def _in_own_values(
-    threshold: NDArray[np.float64],
-    coef: NDArray[np.float64],
-    predictor: NDArray[np.int64],
-    alone: NDArray[np.bool_],
-    design: Design,
-) -> NDArray[np.float64]:
+    threshold: NDArray[np.float64], coef: NDArray[np.float64], predictor: NDArray[np.int64],
+    alone: NDArray[np.bool_], design: Design,
+) -> NDArray[np.float64]:  # fmt: skip
     """Return the thresholds (m,) with those of ranked columns that are split `alone` as numbers."""
     result, recipe = threshold.copy(), design.recipe
     for i in np.flatnonzero(alone):
@@ -123,21 +114,17 @@ MOST_LEVELS = 12
 def rules_text(tree: Forest, design: Design, digits: int, max_terms: int | None = None) -> str:
     """Return a line for each node, children under their parent; `tree` is a forest of one tree."""
 
-    def told(node: int) -> str:
+    def figures(node: int) -> str:
         return _prediction(tree, node, design.response, digits)
 
-    return rules_with(tree, design, digits, max_terms, _legend(design.response), told)
+    return rules_with(tree, design, digits, max_terms, _legend(design.response), figures)
 
 
 def rules_with(
-    tree: Forest,
-    design: Design,
-    digits: int,
-    max_terms: int | None,
-    legend: str,
-    told: Callable[[int], str],
-) -> str:
-    """Return `rules_text` with what is `told` of each node, which the `legend` explains."""
+    tree: Forest, design: Design, digits: int, max_terms: int | None, legend: str,
+    figures: Callable[[int], str],
+) -> str:  # fmt: skip
+    """Return `rules_text` with `figures` of each node, which the `legend` explains."""
     writer = SplitWriter(tree, design, digits=digits, max_terms=max_terms)
     lines = [f"n = {tree.count[0]}, {design.formula}", legend]
     lines += [*_notes(writer, tree), ""]
@@ -145,7 +132,7 @@ def rules_with(
     while waiting:
         node, depth, rule = waiting.pop()
         line = f"{'  ' * depth}{node}) {rule}  n = {tree.count[node]}  "
-        line += told(node)
+        line += figures(node)
         left = int(tree.left[node])
         if left < 0:
             lines.append(f"{line} *")
@@ -195,18 +182,12 @@ def _prediction(tree: Forest, node: int, response: Response, digits: int) -> str
     return f"{response.classes[code]} ({shares})"
 
 
-# The surrogates of a tree's splits, as a table.
-
 # Rows of the table in a summary, and terms of a sum there.
 MOST_ROWS, MOST_TERMS = 30, 3
 
 
 def surrogates_table(tree: Forest, design: Design, max_terms: int | None = None) -> pd.DataFrame:
-    """Return one row for each surrogate of the splits that rows can reach, best first at each node.
-
-    `tree` is a forest of one tree.  Splits are written as the condition to go left.  Raises
-    `InputError`: the tree has no surrogates.
-    """
+    """Return one row for each surrogate of reached splits, best first at each node."""
     surrogates = tree.surrogates
     if surrogates is None:
         raise InputError(
@@ -224,7 +205,10 @@ def surrogates_table(tree: Forest, design: Design, max_terms: int | None = None)
         {
             "node": node[reached],
             "split": [words[i] for i in node[reached].tolist()],
-            "surrogate": [_to_left(of_surrogates, surrogates.flipped, s) for s in reached.tolist()],
+            "surrogate": [
+                split.to_right if surrogates.flipped[s] else split.to_left
+                for s, split in ((s, of_surrogates.split(s)) for s in reached.tolist())
+            ],
             "agree": surrogates.agree[reached],
             "adj": surrogates.adj[reached],
             "n_split": surrogates.n_split[reached],
@@ -233,10 +217,7 @@ def surrogates_table(tree: Forest, design: Design, max_terms: int | None = None)
 
 
 def surrogates_section(tree: Forest, design: Design) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """Return the table for a summary under its heading, and a note if it is not the whole table.
-
-    Both are empty if the tree has no surrogates.  A split is written once, before its surrogates.
-    """
+    """Return the table for a summary under its heading, and a note if it is not the whole table."""
     if tree.surrogates is None or not len(tree.surrogates.agree):
         return {}, []
     table = surrogates_table(tree, design, max_terms=MOST_TERMS)
@@ -251,15 +232,6 @@ def surrogates_section(tree: Forest, design: Design) -> tuple[dict[str, pd.DataF
 def _as_splits(tree: Forest, splits: SurrogateSplits) -> Forest:
     """Return the S surrogates as the splits of S nodes, as far as they are needed to write them."""
     return replace(
-        tree,
-        left=np.zeros(len(splits.threshold), dtype=np.int64),
-        threshold=splits.threshold,
-        start=splits.start,
-        index=splits.column,
-        coef=splits.coef,
-    )
-
-
-def _to_left(writer: SplitWriter, flipped: NDArray[np.bool_], s: int) -> str:
-    split = writer.split(s)
-    return split.to_right if flipped[s] else split.to_left
+        tree, left=np.zeros(len(splits.threshold), dtype=np.int64), threshold=splits.threshold,
+        start=splits.start, index=splits.column, coef=splits.coef,
+    )  # fmt: skip

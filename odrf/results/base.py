@@ -96,7 +96,7 @@ class AnyResults(metaclass=ResultsType):
     """
 
     fit: AnyFit
-    _lacks: ClassVar[Mapping[str, str]] = {}
+    _lacks: ClassVar[Mapping[str, str]] = {"surrogate splits": "they are of one tree: use odt()"}
     """What this kind of fits has not, and so its results lack, each with the way out."""
 
     def __init_subclass__(cls) -> None:
@@ -262,8 +262,7 @@ class AnyResults(metaclass=ResultsType):
         ----------
         detail : bool, default False
             Also show what each predictor was taken as: the table of `data_summary`.
-        progress : bool, default False
-            Show a progress bar while the importances are computed.
+        {progress}
 
         Returns
         -------
@@ -308,16 +307,15 @@ class AnyResults(metaclass=ResultsType):
         path : str or path
             The file.
         data : bool, default True
-            Whether the file holds the training rows.  Without them the loaded fit predicts new
-            rows and shows its trees, and is smaller.  What is computed from training rows raises
+            Whether the file holds the training rows.  Without them the loaded fit predicts new rows
+            and shows its trees, and is smaller.  What is computed from training rows raises
             `InputError`: predictions of them, errors, importances but those of impurity, intervals,
             summaries, pruning by held-out rows, `update`, more trees, `row_predictor`, and what
             knows the shares of the classes, such as ``predict(priors=)``.  Even then the file tells
             what predictions need: the formula, the ranges and levels of columns, the values of
             leaves, and all values of a column that 32 bits cannot tell apart, such as an
             identifier.
-        progress : bool, default False
-            Show a progress bar: arrays are compressed, which takes seconds for large forests.
+        {progress}
 
         Raises
         ------

@@ -36,14 +36,13 @@ from odrf.fits.responses import (
 )
 from odrf.public import public, public_method
 from odrf.public.progress import progress_bar
-from odrf.results import absent, explain, growing, out_of_bag, rounds, tree_tables
+from odrf.results import absent, explain, export, growing, predictions, rounds
 from odrf.results import importance as importances
-from odrf.results import plots as panels
 from odrf.results import tree as trees
 from odrf.results.absent import known, out_of_bag_rows
 from odrf.results.base import Label, OfRows, Priors, Rows, Training
+from odrf.results.importance import Drawing
 from odrf.results.models import TreeModelResults
-from odrf.results.plots import Drawing
 from odrf.results.rounds import BOOSTED, STEPS, require_rows_missed, require_runs
 from odrf.text.summary import Card, Summary
 
@@ -95,7 +94,7 @@ class ODBTResults(TreeModelResults):
     n_rounds = rounds.n_rounds
     held_out = rounds.held_out
     loss_path = rounds.loss_path
-    splits = tree_tables.splits_of_trees
+    splits = export.splits_of_trees
     grow = growing.grow
 
     def _enlarged(self, k: int, n_jobs: int, progress: bool) -> BoostedFit:
@@ -104,17 +103,17 @@ class ODBTResults(TreeModelResults):
     # Predictions
     @overload
     def predict(
-        self, newdata: Rows = ..., type: Label = ..., **options: Unpack[OfScores]
+        self, newdata: Rows = ..., type: Label = ..., **how: Unpack[OfScores]
     ) -> pd.Series: ...
     @overload
-    def predict(self, newdata: Rows, type: Table, **options: Unpack[OfScores]) -> pd.DataFrame: ...
+    def predict(self, newdata: Rows, type: Table, **how: Unpack[OfScores]) -> pd.DataFrame: ...
     @overload
     def predict(
-        self, newdata: Rows = ..., *, type: Table, **options: Unpack[OfScores]
+        self, newdata: Rows = ..., *, type: Table, **how: Unpack[OfScores]
     ) -> pd.DataFrame: ...
     @overload
     def predict(
-        self, newdata: Rows = ..., type: Prediction = ..., **options: Unpack[OfScores]
+        self, newdata: Rows = ..., type: Prediction = ..., **how: Unpack[OfScores]
     ) -> pd.Series | pd.DataFrame: ...
     @public
     @predicting_rows_apart
@@ -248,8 +247,8 @@ class ODBTResults(TreeModelResults):
         return table.rename_axis(columns="round")
 
     # Out of bag
-    oob_prediction = out_of_bag.oob_prediction
-    oob_prob = out_of_bag.oob_prob
+    oob_prediction = predictions.oob_prediction
+    oob_prob = predictions.oob_prob
 
     @known(out_of_bag_rows, require_rows_missed)
     def oob_error(self) -> float:
@@ -262,7 +261,7 @@ class ODBTResults(TreeModelResults):
         """
         return boosted_error(self.fit, self._oob_value)
 
-    _out_of_bag_asked = out_of_bag.values_asked
+    _out_of_bag_asked = predictions.values_asked
 
     @cached_property
     def _in_bag(self) -> NDArray[np.float64]:
@@ -329,7 +328,7 @@ class ODBTResults(TreeModelResults):
         return resid[~np.isnan(resid)]
 
     # Plots and summary
-    plot = panels.plot
+    plot = importances.plot
 
     def _drawing(self) -> Drawing:
         path, kept, loss = self.loss_path, self.n_rounds, self.control.loss

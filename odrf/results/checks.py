@@ -141,26 +141,24 @@ def calibrate(
 ) -> CalibratedFit:
     """Return the fit with calibrated class probabilities.
 
-    The map from predicted to calibrated probabilities is learned from predictions of the
-    training rows by trees that have not seen them: out of bag; or, where no rows are out of
-    bag, by fits that are grown again without a fold of the rows (cross-fitting).  So no row is
-    spent.
+    The map from predicted to calibrated probabilities is learned from predictions of the training
+    rows by trees that have not seen them: out of bag; or, where no rows are out of bag, by fits
+    that are grown again without a fold of the rows (cross-fitting).  So no row is spent.
 
     Parameters
     ----------
     method : {"power", "isotonic", "platt", "beta"}, default "power"
-        - ``"power"``: the probabilities of all classes to one power, the one with the smallest
-          log loss.  Their order stays, and so does the most likely class.
+        - ``"power"``: the probabilities of all classes to one power, the one with the smallest log
+          loss.  Their order stays, and so does the most likely class.
         - ``"isotonic"``: the increasing function that fits best; for a thousand rows or more.
         - ``"platt"``: a logistic regression on the log odds.
         - ``"beta"``: a logistic regression on log p and log(1 - p).
     cv : int, array-like or splitter, optional
         Folds for cross-fitting: a number, a label for each row, or a splitter of scikit-learn.
-        They keep the ``groups=`` of the fit whole and follow its ``order=``.  By default 5, or
-        as many as there can be, for fits without rows out of bag (`odt`, `graf`, `odbt` with
-        one run, and ``resample="none"``); others use the rows out of bag.
-    progress : bool, default False
-        Show a progress bar of the folds.
+        They keep the ``groups=`` of the fit whole and follow its ``order=``.  By default 5, or as
+        many as there can be, for fits without rows out of bag (`odt`, `graf`, `odbt` with one run,
+        and ``resample="none"``); others use the rows out of bag.
+    {progress}
 
     Returns
     -------
@@ -174,18 +172,17 @@ def calibrate(
 
     Notes
     -----
-    Each fit of cross-fitting has grown on fewer rows, so that its probabilities are a little
-    less sharp than those that are calibrated.  On 32 open tables, "power" had the smallest log
-    loss (``benchmarks/accuracy/stacks.py``).  In time, rows before the first fold teach
-    nothing.
+    Each fit of cross-fitting has grown on fewer rows, so that its probabilities are a little less
+    sharp than those that are calibrated.  On 32 open tables, "power" had the smallest log loss
+    (``benchmarks/accuracy/stacks.py``).  In time, rows before the first fold teach nothing.
 
     References
     ----------
-    J. Platt (1999). Probabilistic outputs for support vector machines. In Advances in Large
-    Margin Classifiers, 61-74, section 2.1: cross-fitting.
+    J. Platt (1999). Probabilistic outputs for support vector machines. In Advances in Large Margin
+    Classifiers, 61-74, section 2.1: cross-fitting.
 
-    C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger (2017). On calibration of modern neural
-    networks. ICML: a power, as the temperature of a softmax.
+    C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger (2017). On calibration of modern neural networks.
+    ICML: a power, as the temperature of a softmax.
 
     A. Niculescu-Mizil and R. Caruana (2005). Predicting good probabilities with supervised
     learning. ICML.
@@ -293,38 +290,37 @@ def predictive_check(
     Parameters
     ----------
     newdata : DataFrame, optional
-        Rows with responses.  By default the training rows of positive weight, predicted out of
-        bag.  Each row counts once.
+        Rows with responses.  By default the training rows of positive weight, predicted out of bag.
+        Each row counts once.
     level : float, default 0.95
         Nominal coverage of the prediction intervals.
     by : str, optional
-        A column of `newdata`, or else a variable of the fit, such as a factor, whose values
-        divide the rows in the table of coverage.  By default tenths of the fitted values.
-    progress : bool, default False
-        Show a progress bar.
+        A column of `newdata`, or else a variable of the fit, such as a factor, whose values divide
+        the rows in the table of coverage.  By default tenths of the fitted values.
+    {progress}
 
     Returns
     -------
     PredictiveCheck
-        Residuals; coverage by region; for each row the share of its predicted distribution
-        below the response; and for each training row of a forest its leverage and its
-        influence.  The distribution of a forest has its weights (Meinshausen 2006).  That of a
-        stack is made of the out-of-bag residuals: of all training rows together it is right by
-        construction, so that only regions, or new rows, can show that it is not.
+        Residuals; coverage by region; for each row the share of its predicted distribution below
+        the response; and for each training row of a forest its leverage and its influence.  The
+        distribution of a forest has its weights (Meinshausen 2006).  That of a stack is made of the
+        out-of-bag residuals: of all training rows together it is right by construction, so that
+        only regions, or new rows, can show that it is not.
 
     Raises
     ------
     InputError
-        If the response is a class; if no rows are out of bag, which the intervals of a forest
-        need for new rows, too; if `by` is no column.
+        If the response is a class; if no rows are out of bag, which the intervals of a forest need
+        for new rows, too; if `by` is no column.
 
     References
     ----------
-    T. Gneiting, F. Balabdaoui and A. E. Raftery (2007). Probabilistic forecasts, calibration
-    and sharpness. JRSS B 69, 243-268.
+    T. Gneiting, F. Balabdaoui and A. E. Raftery (2007). Probabilistic forecasts, calibration and
+    sharpness. JRSS B 69, 243-268.
 
-    R. D. Cook (1977). Detection of influential observation in linear regression. Technometrics
-    19, 15-18.
+    R. D. Cook (1977). Detection of influential observation in linear regression. Technometrics 19,
+    15-18.
 
     Examples
     --------

@@ -45,9 +45,9 @@ def explain(
         The row: values of the columns that predictors are computed from, and of the column that
         ``offset=`` named, if the fit has offsets.
     change : float, optional
-        For numbers: by how much, above 0, the prediction must change in `Explanation.changes`.
-        By default half a standard deviation of the response.  For classes the class changes,
-        and there is nothing to set.
+        For numbers: by how much, above 0, the prediction must change in `Explanation.changes`.  By
+        default half a standard deviation of the response.  For classes the class changes, and there
+        is nothing to set.
     nearest : int, default 5
         How many neighbours are shown.
 
@@ -63,16 +63,16 @@ def explain(
 
     Notes
     -----
-    Nearest changes are found among the values of training rows: along each variable, up to 50
-    of them, and for pairs of the six variables that move the prediction most on a coarser grid.
-    Each is a change of the prediction, checked by predicting it; a nearer one between the
-    values that are tried may exist.  They describe the fit; they do not say what would happen
-    if somebody changed the values.
+    Nearest changes are found among the values of training rows: along each variable, up to 50 of
+    them, and for pairs of the six variables that move the prediction most on a coarser grid.  Each
+    is a change of the prediction, checked by predicting it; a nearer one between the values that
+    are tried may exist.  They describe the fit; they do not say what would happen if somebody
+    changed the values.
 
     References
     ----------
-    S. Wachter, B. Mittelstadt and C. Russell (2017). Counterfactual explanations without
-    opening the black box. Harvard Journal of Law and Technology 31, 841-887.
+    S. Wachter, B. Mittelstadt and C. Russell (2017). Counterfactual explanations without opening
+    the black box. Harvard Journal of Law and Technology 31, 841-887.
 
     Examples
     --------

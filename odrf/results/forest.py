@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf import fits, plots, reports
+from odrf import fits, reports
 from odrf.checks import (
     MOST,
     checked_choice,
@@ -20,22 +20,20 @@ from odrf.checks import (
     is_word,
     require_default,
 )
-from odrf.engine.oob import OutOfBag
 from odrf.errors import InputError
 from odrf.fits.fit import Fit, RawRows
 from odrf.fits.pruning import checked_alpha, forest_sizes, pruned_at, pruned_unseen, sized_forest
-from odrf.fits.responses import leaves_rows_out, require_out_of_bag
+from odrf.fits.responses import require_out_of_bag
 from odrf.options.sizes import OOB
 from odrf.pruning.complexity import CHOICES, RULES
 from odrf.public import public_method, respelled
-from odrf.results import checks, growing, out_of_bag, tree_tables
+from odrf.results import checks, export, growing, predictions
 from odrf.results import forest_predictions as forests
-from odrf.results import plots as panels
+from odrf.results import importance as importances
 from odrf.results import tree as trees
 from odrf.results.checks import Compared
 from odrf.results.importance import KNOCKOFF
 from odrf.results.models import TreeResults
-from odrf.results.plots import Drawing
 from odrf.results.tree import ODTResults
 from odrf.statistics.residuals import probability_transforms, row_influence
 from odrf.text.summary import Card, Summary
@@ -116,8 +114,8 @@ class ODRFResults(TreeResults):
             raise InputError(f"i={i!r} is not a tree of this forest: use 0 to {n_trees - 1}")
         return ODTResults(self.fit.of_tree(int(i)))
 
-    splits = tree_tables.splits_of_trees
-    kinds = tree_tables.kinds
+    splits = export.splits_of_trees
+    kinds = export.kinds
 
     # More trees
     grow = growing.grow
@@ -137,8 +135,7 @@ class ODRFResults(TreeResults):
         pruning : {"weakest_link", "growth"}, optional
             Which subtrees of each tree are candidates; by default the fit's option `pruning`.  See
             `ODTResults.pruning_path`.
-        progress : bool, default False
-            Show a progress bar.
+        {progress}
 
         Returns
         -------
@@ -185,8 +182,7 @@ class ODRFResults(TreeResults):
         path : ForestPath, optional
             The pruning path, if it is known, for ``"min"`` and ``"1se"``.  Its option `pruning`
             says which subtrees are candidates; by default that of the fit.
-        progress : bool, default False
-            Show a progress bar of the pruning path, or of the trees for ``"oob"``.
+        {progress}
 
         Returns
         -------
@@ -220,12 +216,12 @@ class ODRFResults(TreeResults):
     growth_path = forests.growth_path
 
     # Out of bag
-    oob_prediction = out_of_bag.oob_prediction
-    oob_prob = out_of_bag.oob_prob
+    oob_prediction = predictions.oob_prediction
+    oob_prob = predictions.oob_prob
     oob_error = forests.oob_error
     error_path = forests.error_path
     _oob_value = _scored = forests.oob_value
-    _out_of_bag_asked = out_of_bag.values_asked
+    _out_of_bag_asked = predictions.values_asked
     _require_out_of_bag = _require_scored = forests.require_oob
     _noise_residuals = forests.noise_residuals
 
@@ -264,8 +260,7 @@ class ODRFResults(TreeResults):
         fdr : float, default 0.1
             For ``"knockoff"``: the expected share of predictors without influence among those
             selected is at most this.  At 0.1 either none or at least ten are selected.
-        progress : bool, default False
-            Show a progress bar.
+        {progress}
 
         Returns
         -------
@@ -309,8 +304,7 @@ class ODRFResults(TreeResults):
             Sizes q of random subsets, to compare this forest with forests grown with these.  By
             default the first k trees of this forest are compared, for up to 15 numbers k from 2 to
             B.
-        progress : bool, default False
-            Show a progress bar.
+        {progress}
 
         Returns
         -------
@@ -334,19 +328,13 @@ class ODRFResults(TreeResults):
     surrogate = trees.surrogate
 
     # Plots and summary
-    plot = panels.plot
-
-    def _drawing(self) -> Drawing:
-        return "error", lambda panel: plots.plot_error(self.error_path, panel)
+    plot = importances.plot
+    _drawing = forests.drawing
 
     def _summary(self, progress: bool) -> Summary:
         """Return a summary: data, options, sizes, out-of-bag error, importances."""
         importance = self._measured_importance(progress)
         return reports.summaries.forest_summary(self.fit, self._known_out_of_bag, importance)
-
-    @property
-    def _known_out_of_bag(self) -> OutOfBag | None:
-        return self._out_of_bag if leaves_rows_out(self.fit) else None
 
     def _card(self) -> Card:
         return reports.summaries.forest_card(self.fit, self._known_out_of_bag)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypedDict, cast, overload
+from typing import TYPE_CHECKING, Literal, Protocol, TypedDict, cast, overload
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf import exports, fits, reports
+from odrf import exports, fits, plots, reports
 from odrf.checks import is_word
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
@@ -29,8 +29,8 @@ from odrf.public.frames import is_partitioned
 from odrf.results import absent
 from odrf.results import importance as importances
 from odrf.results.absent import known, out_of_bag_rows
-from odrf.results.base import Label, Prediction, Priors, Rows, Shares, Training, kept
-from odrf.results.importance import ADJUST, KNOCKOFF, TEST, TEST_LEVEL, require_no_test
+from odrf.results.base import Label, Priors, Rows, Shares, Training, kept
+from odrf.results.importance import ADJUST, KNOCKOFF, TEST, TEST_LEVEL, Drawing, require_no_test
 from odrf.results.models import TreeResults
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 Interval = Literal["confidence", "prediction"]
 Method = Literal["auto", "jackknife", "conformal", "quantile"]
 Quantiles = float | Sequence[float]
+Table = Shares | Literal["leaf", "quantile"]
 
 
 class OfForests(TypedDict, total=False):
@@ -57,52 +58,48 @@ class OfForests(TypedDict, total=False):
     method: Method
 
 
+class OfIntervals(OfForests, total=False):
+    """Options of intervals and quantiles, too."""
+
+    interval: Interval | None
+    quantiles: Quantiles | None
+
+
 @overload
 def predict(
-    self: TreeResults, newdata: Rows = ..., type: Label = ..., **options: Unpack[OfForests]
+    self: TreeResults, newdata: Rows = ..., type: Label = ..., **how: Unpack[OfForests]
 ) -> pd.Series: ...
 @overload
 def predict(
-    self: TreeResults,
-    newdata: Rows,
-    type: Shares | Literal["leaf", "quantile"],
-    *,
-    quantiles: Quantiles | None = ...,
-    **options: Unpack[OfForests],
+    self: TreeResults, newdata: Rows, type: Table, **how: Unpack[OfForests]
+) -> pd.DataFrame: ...
+@overload
+def predict(
+    self: TreeResults, newdata: Rows = ..., *, type: Table, **how: Unpack[OfForests]
+) -> pd.DataFrame: ...
+@overload
+def predict(
+    self: TreeResults, newdata: Rows = ..., *, interval: Interval, **how: Unpack[OfForests]
 ) -> pd.DataFrame: ...
 @overload
 def predict(
     self: TreeResults,
     newdata: Rows = ...,
+    type: Table = ...,
     *,
-    type: Shares | Literal["leaf", "quantile"],
-    quantiles: Quantiles | None = ...,
-    **options: Unpack[OfForests],
+    quantiles: Quantiles,
+    **how: Unpack[OfForests],
 ) -> pd.DataFrame: ...
 @overload
 def predict(
-    self: TreeResults, newdata: Rows = ..., *, interval: Interval, **options: Unpack[OfForests]
-) -> pd.DataFrame: ...
-@overload
-def predict(
-    self: TreeResults, newdata: Rows = ..., *, quantiles: Quantiles, **options: Unpack[OfForests]
-) -> pd.DataFrame: ...
-@overload
-def predict(
-    self: TreeResults,
-    newdata: Rows = ...,
-    type: Prediction | Literal["quantile"] = ...,
-    *,
-    interval: Interval | None = ...,
-    quantiles: Quantiles | None = ...,
-    **options: Unpack[OfForests],
+    self: TreeResults, newdata: Rows = ..., type: Label | Table = ..., **how: Unpack[OfIntervals]
 ) -> pd.Series | pd.DataFrame: ...
 @in_partitions("newdata")
 @predicting_rows_apart
 def predict(
     self: TreeResults,
     newdata: Rows = None,
-    type: Prediction | Literal["quantile"] = "response",
+    type: Label | Table = "response",
     *,
     priors: Priors = None,
     interval: Interval | None = None,
@@ -285,14 +282,11 @@ def growth_path(
     newdata : DataFrame, optional
         Test rows with responses; each counts once.  By default the out-of-bag rows.
     along : {"leaves", "depth"}, default "leaves"
-        ``"leaves"``: each tree as it was when it had τ leaves, for τ = 1, 2, …, 30 and then
-        about four values for each doubling of τ.  Of a forest that is no blend, the same call
-        with ``max_leaves=τ``, ``blend=False`` and the same seed grows such a forest.
-        ``"depth"``: each tree without its splits below depth 0, 1, ….
-    n_jobs : int, optional
-        Threads; by default all cores.  The result is the same for any number.
-    progress : bool, default False
-        Show a progress bar.
+        ``"leaves"``: each tree as it was when it had τ leaves, for τ = 1, 2, …, 30 and then about
+        four values for each doubling of τ.  Of a forest that is no blend, the same call with
+        ``max_leaves=τ``, ``blend=False`` and the same seed grows such a forest.  ``"depth"``: each
+        tree without its splits below depth 0, 1, ….
+    {n_jobs, progress}
 
     Returns
     -------
@@ -302,8 +296,8 @@ def growth_path(
     Raises
     ------
     InputError
-        If an option is unknown, if `newdata` lacks the response, a column or complete rows, or
-        if no row is out of bag.
+        If an option is unknown, if `newdata` lacks the response, a column or complete rows, or if
+        no row is out of bag.
 
     Examples
     --------
@@ -327,6 +321,19 @@ def noise_residuals(self: TreeResults) -> NDArray[np.float64]:
         return TreeResults._noise_residuals(self)
     resid = residuals(self.fit, self._oob_value)
     return resid[~np.isnan(resid)]
+
+
+class WithErrorPath(Protocol):
+    """Results of forests with an error path."""
+
+    @property
+    def error_path(self) -> pd.Series:
+        """Out-of-bag error of the first 1, 2, … trees."""
+
+
+def drawing(self: WithErrorPath) -> Drawing:
+    """Return the name of the plot of the error path, and the function that draws it."""
+    return "error", lambda panel: plots.plot_error(self.error_path, panel)
 
 
 # Importances, and tests of them.

@@ -60,8 +60,7 @@ def grow(self: Larger, k: int, *, n_jobs: int | None = None, progress: bool = Fa
         Number of trees to add.
     n_jobs : int, optional
         Threads; by default those of the fit.  The result is the same for any number.
-    progress : bool, default False
-        Show a progress bar.
+    {progress}
 
     Returns
     -------
@@ -71,21 +70,17 @@ def grow(self: Larger, k: int, *, n_jobs: int | None = None, progress: bool = Fa
     Raises
     ------
     InputError
-        If `k` is not a whole number of at least 1; if the forest was pruned by `prune` (grow
-        its ``parent`` and prune that); if it comes from `combine` or `update`.
+        If `k` is not a whole number of at least 1; if the forest was pruned by `prune` (grow its
+        ``parent`` and prune that); if it comes from `combine` or `update`.
 
     Notes
     -----
-    Whether a forest of `odrf.odrf` is a blend is decided when it is first grown.  By default a
-    forest of 50 trees is not a blend, and `grow` does not make it one.  To enlarge it to a
-    blend, start with ``blend=True``.
-
-    The number of pilot trees of a blend depends on `n_trees` for tables of more than 500 rows.
-    If the larger forest has more of them, the kinds of trees are weighted again.  Their shares
-    may then change, and some trees may leave the forest; otherwise all trees stay.
-
-    A forest that was pruned by its option `alpha` is pruned again by the same rule;
-    ``alpha="oob"`` chooses the α anew for the larger forest.
+    Whether a forest of `odrf.odrf` is a blend is decided when it is first grown: a forest of 50
+    trees is none by default, and does not become one.  To enlarge it to a blend, start with
+    ``blend=True``.  The number of pilot trees of a blend depends on `n_trees` for tables of more
+    than 500 rows.  If the larger forest has more of them, the kinds of trees are weighted again,
+    and some trees may leave the forest; otherwise all trees stay.  A forest that was pruned by its
+    option `alpha` is pruned again by the same rule; ``alpha="oob"`` chooses the α anew.
 
     Examples
     --------
@@ -117,22 +112,22 @@ def combine(self: Combined, other: Combined) -> Combined:
     Returns
     -------
     ODRFResults or GRAFResults
-        A new result: first the trees of this forest, then those of `other`.  Its ``seed``, and
-        the labels of its rows, are those of this forest.
+        A new result: first the trees of this forest, then those of `other`.  Its ``seed``, and the
+        labels of its rows, are those of this forest.
 
     Raises
     ------
     InputError
-        If the forests differ in anything else; the message names the first difference and why
-        it matters.  If they share trees, as forests of one seed do, or if one of them was
-        pruned by `prune`.
+        If the forests differ in anything else; the message names the first difference and why it
+        matters.  If they share trees, as forests of one seed do, or if one of them was pruned by
+        `prune`.
 
     Notes
     -----
     Out-of-bag results are those of all trees, each used on the rows that it did not draw.
     `combine` is associative.  The weights and pilot errors in a blend's ``kinds`` are means of
-    those of the two forests, weighted by their numbers of trees.  Forests that were pruned by
-    their option `alpha` are combined as they were before, and pruned again by the same rule.
+    those of the two forests, weighted by their numbers of trees.  Forests that were pruned by their
+    option `alpha` are combined as they were before, and pruned again by the same rule.
 
     Examples
     --------
@@ -167,10 +162,10 @@ def update(
 ) -> Updated:
     """Return the fit with new training rows, from which its trees continue to grow.
 
-    Each tree draws from the new rows as it drew from the first ones.  The values of its nodes
-    are computed again from all rows that it has drawn.  Then leaves with new rows are split
-    further, by the same options.  Options that are functions of n are evaluated at the new n.
-    If t_n had stopped a tree and is larger now, its other leaves may be split, too.
+    Each tree draws from the new rows as it drew from the first ones.  The values of its nodes are
+    computed again from all rows that it has drawn.  Then leaves with new rows are split further, by
+    the same options.  Options that are functions of n are evaluated at the new n.  If t_n had
+    stopped a tree and is larger now, its other leaves may be split, too.
 
     Parameters
     ----------
@@ -178,40 +173,37 @@ def update(
         Rows with responses and the columns that the formula uses; others are ignored.
     weights : str or array of shape (m,), optional
         Case weights of the new rows, as in `odrf.odt`.  By default the column that ``weights=``
-        named in the fit.  Required if the fit's weights were given as numbers.  Rows of weight
-        0 are not added.
+        named in the fit.  Required if the fit's weights were given as numbers.  Rows of weight 0
+        are not added.
     revise : "auto" or int, default "auto"
         A split that was made on fewer rows than this is removed when its node has at least 1.5
         times as many rows, and the tree grows again from there.  0 keeps all splits.  Larger
         numbers take more time and come closer to a fit to all rows at once
-        (``benchmarks/many_rows/updating.py``).  By default 200 for a tree of `odrf.odt`,
-        because its error depends on every single split; 100 for a blend, whose update needs no
-        new pilot trees and so has time to spare; 0 for other forests, because they average over
-        splits.
+        (``benchmarks/many_rows/updating.py``).  By default 200 for a tree of `odrf.odt`, because
+        its error depends on every single split; 100 for a blend, whose update needs no new pilot
+        trees and so has time to spare; 0 for other forests, because they average over splits.
     alpha : {"again", "same"}, default "again"
-        What is done if the fit's option `alpha` asks for a value that is chosen on held-out
-        rows.  ``"again"``: it is chosen again.  For a tree this is a cross-validation of all
-        rows, which takes much longer than the update if few rows are new.  ``"same"``: the
-        value chosen last is kept; of a rate its constant is.
+        What is done if the fit's option `alpha` asks for a value that is chosen on held-out rows.
+        ``"again"``: it is chosen again.  For a tree this is a cross-validation of all rows, which
+        takes much longer than the update if few rows are new.  ``"same"``: the value chosen last is
+        kept; of a rate its constant is.
     n_jobs : int, optional
         Threads; by default those of the fit.  The result is the same for any number.
-    progress : bool, default False
-        Show a progress bar.
+    {progress}
 
     Returns
     -------
     ODTResults or ODRFResults
-        A new result; this one does not change.  Its training rows are the old rows, followed by
-        the new ones.  `changes` shows what has changed.
+        A new result; this one does not change.  Its training rows are the old rows, followed by the
+        new ones.  `changes` shows what has changed.
 
     Raises
     ------
     InputError
-        If the new rows lack a column, have classes that the first rows do not have, or have
-        missing values that the option `missing` does not allow; if the fit was pruned by
-        `prune` (update its ``parent`` and prune that), or a tree that
-        `surrogate` made; if the fit has `order`; if an option was a function of n that
-        `odrf.load` could not restore.
+        If the new rows lack a column, have classes that the first rows do not have, or have missing
+        values that the option `missing` does not allow; if the fit was pruned by `prune` (update
+        its ``parent`` and prune that), or a tree that `surrogate` made; if the fit has `order`; if
+        an option was a function of n that `odrf.load` could not restore.
 
     Warns
     -----
@@ -220,23 +212,20 @@ def update(
 
     Notes
     -----
-    Each new row is drawn independently.  In a bootstrap forest the number of times that it
-    enters a tree has a Poisson distribution (Oza and Russell 2001); with subsampling it is
-    drawn with probability `sample_fraction`.  So the draws do not depend on how the rows are
-    divided into batches, which may consist of one row.  The splits do depend on it, because
-    they are made on the rows available at the time.  Out-of-bag results include the new rows.
-    In an honest tree, a new row that is drawn belongs to either half with probability 1/2.
+    Each new row is drawn independently: in a bootstrap forest as often as a Poisson number says
+    (Oza and Russell 2001), with subsampling with probability `sample_fraction`.  So the draws do
+    not depend on how the rows are divided into batches, which may consist of one row; the splits
+    do, because they are made on the rows available at the time.  Out-of-bag results include the new
+    rows.  In an honest tree, a new row belongs to either half with probability 1/2.
 
-    Of a fit with `groups`, newdata needs that column.  New rows of a known group enter a tree
-    as often as its first rows, and new groups are drawn as rows are.  Strata are not balanced
-    among new rows.  A fit with `order` cannot be updated.
+    Of a fit with `groups`, newdata needs that column.  New rows of a known group enter a tree as
+    often as its first rows, and new groups are drawn as rows are.  Strata are not balanced among
+    new rows.
 
     Scaling, levels, classes, the shares of kinds of trees in a blend and the constants of rates
-    stay as they were determined on the first rows.  A fit that was pruned by its option `alpha`
-    is updated as it was before pruning, and pruned again by the same rule.
-
-    The result has its own rows and trees, so that the time of an update grows with the number
-    of all rows, however few are new.
+    stay as the first rows determined them.  A fit that was pruned by its option `alpha` is updated
+    as it was before, and pruned again by the same rule.  The result has its own rows and trees, so
+    that the time of an update grows with the number of all rows.
 
     References
     ----------
@@ -277,8 +266,8 @@ def changes(self: Of[Fit]) -> pd.DataFrame:
 
     Columns: ``drawn``, the new rows that the tree drew, with repetitions; ``leaves_before`` and
     ``leaves``, its numbers of leaves; ``withdrawn``, the splits that were removed; after that,
-    ``revisited``, the leaves that were searched for a split because new rows reached them or
-    t_n is larger, and ``split``, those of them that were split; ``depth_before`` and ``depth``.
+    ``revisited``, the leaves that were searched for a split because new rows reached them or t_n is
+    larger, and ``split``, those of them that were split; ``depth_before`` and ``depth``.
 
     Raises
     ------

@@ -19,11 +19,11 @@ from odrf.fits.predicting import class_labels
 from odrf.options.guided import ResolvedGuidedOptions
 from odrf.public import public_method, respelled
 from odrf.results import explain, export, growing, predictions
-from odrf.results import plots as panels
+from odrf.results import importance as importances
 from odrf.results import proximity as proximities
 from odrf.results import tree as trees
+from odrf.results.importance import Drawing
 from odrf.results.models import TreeModelResults
-from odrf.results.plots import Drawing
 from odrf.statistics.sensitivity import (
     leaf_codes,
     regions_divided,
@@ -73,7 +73,6 @@ class GRAFResults(TreeModelResults):
         "tree": GUIDED_TREES,
         "kinds": "its trees are of one kind",
         "error_path": f"{ALL_ROWS}: see growth",
-        "surrogate splits": "they are of one tree: use odt()",
         "subtrees": "regions are divided as long as they are impure: use min_split= for larger "
         "leaves",
         "growth_path": "see growth",
@@ -81,7 +80,6 @@ class GRAFResults(TreeModelResults):
         "a distribution": f"{ALL_ROWS}; use forests of odrf()",
         "rows to add": "its planes divide all regions of a tree at once, so that new rows would "
         "change all of them: fit again",
-        "changes": "they are those of update(), which it does not have",
         "rows to leave out": "save it by save(data=False), and load() it again",
         "rounds": 'its trees have no order: see predict(type="trees")',
     }
@@ -281,10 +279,7 @@ class GRAFResults(TreeModelResults):
         fraction : float
             The share of the rows, above 0 and at most 1; ⌈fraction · n⌉ rows are kept.
         method : {"sample", "top", "uniform"}, default "sample"
-            - ``"sample"``: drawn without replacement, with probabilities proportional to the
-              sensitivities.
-            - ``"top"``: the rows of largest sensitivity.
-            - ``"uniform"``: drawn without replacement with equal probabilities, for comparison.
+            {about rows_selected}
         seed : int, SeedSequence or Generator, optional
             Seed of the draw, which ``"top"`` does not have; by default it follows from the fit's
             seed.  With the same seed, a smaller part is contained in a larger one.
@@ -305,9 +300,9 @@ class GRAFResults(TreeModelResults):
         class overlaps with others, models without class weights then make more errors.
 
         Use ``"top"`` with a forest of ``min_split=10`` or more, unless the classes are well
-        separated.  In a forest with pure leaves, a row surrounded by another class has a leaf to
-        itself and gets a large sensitivity, while the rows around it share a leaf.  So where
-        classes overlap, mainly atypical rows are kept, and models learn the opposite of the truth.
+        separated. With pure leaves, a row surrounded by another class has a leaf to itself and gets
+        a large sensitivity, so that mainly atypical rows are kept, and models learn the opposite of
+        the truth.
 
         Examples
         --------
@@ -349,7 +344,7 @@ class GRAFResults(TreeModelResults):
     to_onnx = export.to_onnx
 
     # Plots and summary
-    plot = panels.plot
+    plot = importances.plot
 
     def _summary(self, progress: bool) -> Summary:
         """Return a summary of data, options, planes, regions and importances."""

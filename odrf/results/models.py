@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from odrf import reports
 from odrf.engine.oob import OutOfBag
 from odrf.fits.fit import Fit
-from odrf.fits.responses import forest_out_of_bag
+from odrf.fits.responses import forest_out_of_bag, leaves_rows_out
 from odrf.options.tree import ResolvedOptions
-from odrf.results import checks, curves, effects, export, growing, out_of_bag, predictions
+from odrf.results import checks, effects, export, growing, predictions
 from odrf.results import explain as explanations
 from odrf.results import importance as importances
 from odrf.results import proximity as proximities
@@ -29,10 +29,10 @@ class TreeModelResults(FittedResults):
     estimate_priors = predictions.estimate_priors
 
     # Errors of training rows
-    training_error = out_of_bag.training_error
-    r_squared = out_of_bag.r_squared
-    confusion_matrix = out_of_bag.confusion_matrix
-    mean_rank_error = out_of_bag.mean_rank_error
+    training_error = predictions.training_error
+    r_squared = predictions.r_squared
+    confusion_matrix = predictions.confusion_matrix
+    mean_rank_error = predictions.mean_rank_error
 
     # Importance
     importance = importances.importance
@@ -42,10 +42,10 @@ class TreeModelResults(FittedResults):
     # Effects
     comparisons = effects.comparisons
     slopes = effects.slopes
-    partial = curves.partial
-    ale = curves.ale
-    ice = curves.ice
-    interactions = curves.interactions
+    partial = effects.partial
+    ale = effects.ale
+    ice = effects.ice
+    interactions = effects.interactions
 
     predictions = effects.predictions
 
@@ -77,6 +77,10 @@ class TreeResults(TreeModelResults):
     @known(out_of_bag_rows, kept=True)
     def _out_of_bag(self) -> OutOfBag:
         return forest_out_of_bag(self.fit)
+
+    @property
+    def _known_out_of_bag(self) -> OutOfBag | None:
+        return self._out_of_bag if leaves_rows_out(self.fit) else None
 
     # More rows
     update = growing.update

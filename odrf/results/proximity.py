@@ -34,8 +34,8 @@ def proximity(
         - ``"plain"``: the share of the trees in which two rows are in one leaf.
         - ``"oob"``: the same among the trees that drew neither of two training rows.
         - ``"weights"``: the weights with which the prediction is the mean of the training
-          responses: they add up to 1 for each row.  Training rows are predicted out of bag, as
-          by `predict`.
+          responses: they add up to 1 for each row.  Training rows are predicted out of bag, as by
+          `predict`.
 
     Returns
     -------
@@ -45,8 +45,8 @@ def proximity(
     Raises
     ------
     InputError
-        If the type is unknown or the fit has no such proximities; of ``"plain"`` and ``"oob"``,
-        if more than 2^28 pairs of rows may share a leaf, which would take gigabytes.
+        If the type is unknown or the fit has no such proximities; of ``"plain"`` and ``"oob"``, if
+        more than 2^28 pairs of rows may share a leaf, which would take gigabytes.
     MemoryError
         If the proximities take more memory than there is.
 
@@ -59,8 +59,8 @@ def proximity(
     ----------
     L. Breiman (2001). Random forests. Machine Learning 45, 5-32.
 
-    J. S. Rhodes, A. Cutler and K. R. Moon (2023). Geometry- and accuracy-preserving random
-    forest proximities. IEEE TPAMI 45, 10947-10959.
+    J. S. Rhodes, A. Cutler and K. R. Moon (2023). Geometry- and accuracy-preserving random forest
+    proximities. IEEE TPAMI 45, 10947-10959.
 
     Examples
     --------
@@ -84,8 +84,8 @@ def proximity(
 def prototypes(self: FittedResults, k: int = 3) -> pd.DataFrame:
     """Return training rows that stand for the others: of classes, k rows of each.
 
-    Each is the row that adds most to the sum, over the rows of its class and with their
-    weights, of the largest proximity to a prototype.
+    Each is the row that adds most to the sum, over the rows of its class and with their weights, of
+    the largest proximity to a prototype.
 
     Parameters
     ----------
@@ -95,9 +95,9 @@ def prototypes(self: FittedResults, k: int = 3) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The prototypes with their labels: the response; ``rows``, how many training rows are
-        nearer to it than to the other prototypes; and the variables.  A column of the data
-        that is called ``rows`` gets an underscore.
+        The prototypes with their labels: the response; ``rows``, how many training rows are nearer
+        to it than to the other prototypes; and the variables.  A column of the data that is called
+        ``rows`` gets an underscore.
 
     Raises
     ------
@@ -106,8 +106,8 @@ def prototypes(self: FittedResults, k: int = 3) -> pd.DataFrame:
 
     References
     ----------
-    J. Bien and R. Tibshirani (2011). Prototype selection for interpretable classification.
-    Annals of Applied Statistics 5, 2403-2424.
+    J. Bien and R. Tibshirani (2011). Prototype selection for interpretable classification.  Annals
+    of Applied Statistics 5, 2403-2424.
 
     Examples
     --------
@@ -126,8 +126,8 @@ def outliers(self: FittedResults) -> pd.DataFrame:
     """Return Breiman's outlier score of each training row, the largest first.
 
     The number of rows, divided by the sum of squared proximities to them; minus the median, and
-    divided by the mean absolute deviation from it.  For classes, each row is compared with the
-    rows of its class.  Scores above 10 are worth a look.
+    divided by the mean absolute deviation from it.  For classes, each row is compared with the rows
+    of its class.  Scores above 10 are worth a look.
 
     Proximities are out of bag where trees draw rows: a tree that drew a row keeps it apart from
     rows with other responses.
@@ -137,11 +137,6 @@ def outliers(self: FittedResults) -> pd.DataFrame:
     DataFrame
         ``score``, and the response, with the labels of the rows.  A response that is called
         ``score`` itself is in ``score_``.
-
-    Raises
-    ------
-    InputError
-        As by `proximity`.
 
     Examples
     --------
@@ -157,8 +152,8 @@ def outliers(self: FittedResults) -> pd.DataFrame:
 def map(self: FittedResults) -> RowMap:
     """Scale the training rows to the plane: near to each other if they share leaves.
 
-    Classical scaling of the squared distances 1 - proximity.  The proximities themselves are
-    not kept in memory.
+    Classical scaling of the squared distances 1 - proximity.  The proximities themselves are not
+    kept in memory.
 
     Returns
     -------
@@ -188,9 +183,9 @@ def impute(
 ) -> pd.DataFrame:
     """Fill empty cells by the values of near training rows.
 
-    First by the median or the most frequent level; then, in each round, by the mean or level of
-    the training rows that know the cell, weighted by the share of trees in which they share a
-    leaf with the row.
+    First by the median or the most frequent level; then, in each round, by the mean or level of the
+    training rows that know the cell, weighted by the share of trees in which they share a leaf with
+    the row.
 
     This gives one likely value for each cell.  It is no multiple imputation: standard errors of
     models that use the filled cells are too small.
@@ -205,8 +200,8 @@ def impute(
     Returns
     -------
     DataFrame
-        `data` with the cells filled that predictors use; other columns stay as they are.  A
-        column of numbers with empty cells becomes one of floats.
+        `data` with the cells filled that predictors use; other columns stay as they are.  A column
+        of numbers with empty cells becomes one of floats.
 
     Raises
     ------

@@ -187,22 +187,21 @@ def prune(
     Parameters
     ----------
     alpha : float, optional
-        Complexity parameter α: take the subtree with the smallest R + α·(number of leaves), of
-        ties the smallest.  R is the training error: mean squared error or misclassification
-        rate; for a tree with the ordinal impurity, mean rank error; for times to an event, mean
-        exponential deviance; or what `loss` says.
+        Complexity parameter α: take the subtree with the smallest R + α·(number of leaves), of ties
+        the smallest.  R is the training error: mean squared error or misclassification rate; for a
+        tree with the ordinal impurity, mean rank error; for times to an event, mean exponential
+        deviance; or what `loss` says.
     leaves : int, optional
         The number of leaves.  If weakest link gives no such subtree, take the next smaller one.
     rule : {"min", "1se"}, optional
         Take the subtree that held-out rows choose; see `PruningPath.best`.
     path : PruningPath, optional
-        The pruning path; by default that of the option `pruning`, by 10-fold cross-validation,
-        or with as many folds as there are groups.
+        The pruning path; by default that of the option `pruning`, by 10-fold cross-validation, or
+        with as many folds as there are groups.
     loss : {"error", "impurity", "log_rank"}, optional
-        How R is measured, as in `pruning_path`; by default as in `path`, else ``"error"``.
-        With ``"log_rank"``, `alpha` is on the scale of the statistics of splits.
-    progress : bool, default False
-        Show a progress bar of this cross-validation.
+        How R is measured, as in `pruning_path`; by default as in `path`, else ``"error"``.  With
+        ``"log_rank"``, `alpha` is on the scale of the statistics of splits.
+    {progress}
 
     Returns
     -------
@@ -212,8 +211,8 @@ def prune(
     Raises
     ------
     InputError
-        If not exactly one of the three is given, it is invalid, `path` is another tree's, or
-        `loss` is not that of `path`.
+        If not exactly one of the three is given, it is invalid, `path` is another tree's, or `loss`
+        is not that of `path`.
 
     Examples
     --------

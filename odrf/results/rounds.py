@@ -21,7 +21,6 @@ BOOSTED = {
     "tree": BOOSTED_TREES,
     "kinds": "its trees are of one kind",
     "error_path": "see loss_path",
-    "surrogate splits": "they are of one tree: use odt()",
     "projection_importance": "gains of different rounds are on different scales: see splits",
     "subtrees": "the number of rounds and the depth bound its size: use validation= or max_depth=",
     "growth_path": "see loss_path and staged_predict()",
@@ -32,7 +31,6 @@ BOOSTED = {
     "means of trees": f"{STEPS}, and only means of trees are exported: use odt() or odrf()",
     "row_predictor": "its predictions are sums and not means of trees: use predict()",
     "rows to add": f"{STEPS}, so that new rows would change all of them: fit again",
-    "changes": "they are those of update(), which it does not have",
 }
 """What boosted trees lack, whatever the response."""
 
@@ -61,13 +59,12 @@ def loss_path(self: Of[BoostedFit]) -> pd.DataFrame:
     """Mean loss after 0, 1, 2, … rounds, including rounds that are not kept.
 
     Column ``training`` is the loss on the rows that the trees were grown on.  If rows were held
-    out, ``validation`` is the loss on these; otherwise, with several runs, ``out-of-bag`` is
-    the loss of each row by the runs that did not draw it.  The loss is half the squared error,
-    the absolute error, the Huber loss with the δ of the deviations from the median, half the
-    Poisson deviance, or the negative log-likelihood, with the ordinal loss the sum of those of
-    being above each class; for times to an event the negative log
-    partial likelihood among these rows, or their negative log-likelihood, divided by the sum of
-    their weights.
+    out, ``validation`` is the loss on these; otherwise, with several runs, ``out-of-bag`` is the
+    loss of each row by the runs that did not draw it.  The loss is half the squared error, the
+    absolute error, the Huber loss with the δ of the deviations from the median, half the Poisson
+    deviance, or the negative log-likelihood, with the ordinal loss the sum of those of being above
+    each class; for times to an event the negative log partial likelihood among these rows, or their
+    negative log-likelihood, divided by the sum of their weights.
     """
     return reports.summaries.loss_path(self.fit)
 

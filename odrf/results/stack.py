@@ -29,17 +29,16 @@ from odrf.fits.responses import expected_response, predicting_rows_apart, traini
 from odrf.options.stack import ResolvedStackOptions
 from odrf.public import public, public_method
 from odrf.public.progress import progress_bar
-from odrf.results import checks, out_of_bag
-from odrf.results import plots as panels
+from odrf.results import checks, predictions
+from odrf.results import importance as importances
 from odrf.results import tree as trees
 from odrf.results.absent import known, out_of_bag_rows
 from odrf.results.base import Label, OfRows, Priors, Rows, Training, kept
 from odrf.results.boosted import ODBTResults
 from odrf.results.checks import Compared
 from odrf.results.forest import ODRFResults
-from odrf.results.importance import ADJUST, TEST, require_no_test
+from odrf.results.importance import ADJUST, TEST, Drawing, require_no_test
 from odrf.results.models import TreeModelResults
-from odrf.results.plots import Drawing
 from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
@@ -92,7 +91,6 @@ class AutoResults(TreeModelResults):
         "several trees": IN_FOREST,
         "splits": SMOOTHERS,
         "subtrees": IN_FOREST,
-        "surrogate splits": "they are of one tree: use odt()",
         "select_variables": IN_FOREST,
         "get_prediction": "it needs models that all draw rows anew, and smoothers and weights use "
         'all rows: see part("forest").{name}',
@@ -104,7 +102,6 @@ class AutoResults(TreeModelResults):
         'part("forest").consistency()',
         "trees to add": NOT_ALONE,
         "rows to add": NOT_ALONE,
-        "changes": "they are those of update(), which it does not have",
         "rows to leave out": "save it by save(data=False), and load() it again",
         "rounds": 'it is of boosted trees: see part("boosted runs").{name}',
     }
@@ -182,9 +179,9 @@ class AutoResults(TreeModelResults):
         return np.concatenate([fit.forest.leaves() for fit in self.fit.grown.values()])
 
     # Out of bag
-    oob_prediction = out_of_bag.oob_prediction
-    oob_prob = out_of_bag.oob_prob
-    _out_of_bag_asked = out_of_bag.values_asked
+    oob_prediction = predictions.oob_prediction
+    oob_prob = predictions.oob_prob
+    _out_of_bag_asked = predictions.values_asked
 
     @cached_property
     def _in_bag(self) -> NDArray[np.float64]:
@@ -224,37 +221,30 @@ class AutoResults(TreeModelResults):
 
     @overload
     def predict(
-        self, newdata: Rows = ..., type: Label = ..., **options: Unpack[OfStacks]
+        self, newdata: Rows = ..., type: Label = ..., **how: Unpack[OfStacks]
     ) -> pd.Series: ...
     @overload
+    def predict(self, newdata: Rows, type: Table, **how: Unpack[OfStacks]) -> pd.DataFrame: ...
+    @overload
     def predict(
-        self,
-        newdata: Rows,
-        type: Table,
-        *,
-        quantiles: Quantiles | None = ...,
-        **options: Unpack[OfStacks],
+        self, newdata: Rows = ..., *, type: Table, **how: Unpack[OfStacks]
+    ) -> pd.DataFrame: ...
+    @overload
+    def predict(
+        self, newdata: Rows = ..., *, interval: Literal["prediction"], **how: Unpack[OfStacks]
     ) -> pd.DataFrame: ...
     @overload
     def predict(
         self,
         newdata: Rows = ...,
+        type: Table = ...,
         *,
-        type: Table,
-        quantiles: Quantiles | None = ...,
-        **options: Unpack[OfStacks],
+        quantiles: Quantiles,
+        **how: Unpack[OfStacks],
     ) -> pd.DataFrame: ...
     @overload
     def predict(
-        self, newdata: Rows = ..., *, interval: Literal["prediction"], **options: Unpack[OfStacks]
-    ) -> pd.DataFrame: ...
-    @overload
-    def predict(
-        self, newdata: Rows = ..., *, quantiles: Quantiles, **options: Unpack[OfStacks]
-    ) -> pd.DataFrame: ...
-    @overload
-    def predict(
-        self, newdata: Rows = ..., type: Label | Table = ..., **options: Unpack[OfStacks]
+        self, newdata: Rows = ..., type: Label | Table = ..., **how: Unpack[OfStacks]
     ) -> pd.Series | pd.DataFrame: ...
     @public
     @predicting_rows_apart
@@ -413,8 +403,7 @@ class AutoResults(TreeModelResults):
             For others see those of the models, as in ``part("forest").importance("loco")``.
         test, adjust, groups, level
             They are for tests, which a stack does not have.
-        progress : bool, default False
-            Show a progress bar.
+        {progress}
 
         Returns
         -------
@@ -440,10 +429,10 @@ class AutoResults(TreeModelResults):
         )
 
     # Plots and summary
-    plot = panels.plot
+    plot = importances.plot
 
     def _scores(self) -> dict[str, str]:
-        return reports.stack.error_scores(
+        return reports.summaries.error_scores(
             self.oob_error, self.r_squared if self.kind == "regression" else None
         )
 

@@ -19,10 +19,10 @@ from odrf.fits.fit import Fit
 from odrf.fits.pruning import sized_tree
 from odrf.fits.responses import leaves_rows_out
 from odrf.public import public_method
-from odrf.results import export, predictions, pruning, tree_tables
+from odrf.results import export, predictions, pruning
 from odrf.results.base import FittedResults
+from odrf.results.importance import DIGITS, MOST_TERMS, check_drawn_tree
 from odrf.results.models import TreeResults
-from odrf.results.plots import DIGITS, MOST_TERMS, check_drawn_tree
 from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
@@ -84,10 +84,10 @@ class ODTResults(TreeResults):
     predict = predictions.predict
 
     # The tree
-    nodes = tree_tables.nodes
-    splits = tree_tables.splits
-    surrogates = tree_tables.surrogates
-    rules = tree_tables.rules
+    nodes = export.nodes
+    splits = export.splits
+    surrogates = export.surrogates
+    rules = export.rules
 
     # Pruning
     pruning_path = pruning.pruning_path
@@ -121,8 +121,8 @@ class ODTResults(TreeResults):
             axes the text is made small enough to fit.
         max_depth : int, optional
             Levels of splits to draw.  By default all, or as many as stay readable: at most 32
-            leaves, 20 inches, letters of 5 points on given axes.  A box shows how many leaves
-            below it are not drawn.
+            leaves, 20 inches, letters of 5 points on given axes.  A box shows how many leaves below
+            it are not drawn.
         max_terms : int, default 3
             Most terms of a linear combination, or levels of a factor, in a box: those with the
             largest coefficients for predictors scaled to [0, 1].  `rules` and `splits` show all.
@@ -131,8 +131,7 @@ class ODTResults(TreeResults):
         type : str, optional
             Which importances, as in `importance`; tests are drawn with their intervals.  By default
             those of the summary.
-        progress : bool, default False
-            Show a progress bar while the importances are computed.
+        {progress}
 
         Returns
         -------
@@ -186,8 +185,8 @@ def surrogate(
     """Return one pruned oblique tree that imitates the predictions of the fit.
 
     The tree is grown on the fit's predictions of the training rows, and pruned to at most
-    `max_leaves` leaves.  Its fidelity says how much of the fit it repeats.  Of a fit with
-    offsets it imitates predictions at an offset of 0: of counts, those of one unit of exposure.
+    `max_leaves` leaves.  Its fidelity says how much of the fit it repeats.  Of a fit with offsets
+    it imitates predictions at an offset of 0: of counts, those of one unit of exposure.
 
     Parameters
     ----------
@@ -198,8 +197,7 @@ def surrogate(
         The folds that choose the tree's size and evaluate it; as in `ODTResults.pruning_path`.
     seed : int, SeedSequence or Generator, optional
         By default that of the fit.
-    progress : bool, default False
-        Show a progress bar over the folds.
+    {progress}
 
     Returns
     -------
@@ -209,18 +207,18 @@ def surrogate(
     Raises
     ------
     InputError
-        If an argument is invalid; if the fit predicts the same for all rows, or was saved
-        without its rows.
+        If an argument is invalid; if the fit predicts the same for all rows, or was saved without
+        its rows.
 
     Notes
     -----
     The validation rows were not in the tree's training rows, but in those of the fit.  So the
-    fidelity is that of the imitation, and the error of the tree against the response is a
-    little too small.
+    fidelity is that of the imitation, and the error of the tree against the response is a little
+    too small.
 
-    Of classes, the tree has a copy of each row for each class, weighted by its probability.  So
-    its own summary counts copies, and its training error is that of drawing a class at random.
-    Its nodes, and the drawn tree, count each row once.
+    Of classes, the tree has a copy of each row for each class, weighted by its probability.  So its
+    own summary counts copies, and its training error is that of drawing a class at random.  Its
+    nodes, and the drawn tree, count each row once.
 
     References
     ----------

@@ -22,6 +22,7 @@ from odrf.design.formula import quoted
 from odrf.design.structure import STRUCTURE_ARGUMENTS
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError, UnknownArgumentError
+from odrf.public import documented
 from odrf.public.arguments import BACKENDS, suggestion
 from odrf.sklearn.inputs import (
     feature_names,
@@ -198,19 +199,13 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
             )
         super().__init_subclass__(**kwargs)
 
+    @documented
     def fit(self: Same, X: Any, y: Any, sample_weight: Any = None) -> Same:
         """Fit to the rows of X and y.
 
         Parameters
         ----------
-        X : data frame or array-like of shape (n, p)
-            Predictors.  Columns of text and categories of a data frame are factors; missing cells
-            (NaN, None, NA) are treated as `missing` says.
-        y : array-like of shape (n,)
-            Responses: numbers of a regression, labels of a classification.  The categories of an
-            ordered categorical series are ordered classes.
-        sample_weight : array-like of shape (n,), optional
-            Case weights.  Rows of weight 0 are left out.
+        {X, y, sample_weight}
 
         Returns
         -------
@@ -442,6 +437,7 @@ class Growing(TreeEstimator):
 class Updating(TreeEstimator):
     """Base class of estimators whose fit can have more rows: by ``partial_fit``."""
 
+    @documented
     def partial_fit(self: Continued, X: Any, y: Any, sample_weight: Any = None) -> Continued:
         """Add rows to the fit, from which its trees continue to grow; the first call is `fit`.
 
@@ -451,8 +447,7 @@ class Updating(TreeEstimator):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in `fit`.
+        {X, y, sample_weight}
 
         Returns
         -------

@@ -16,6 +16,7 @@ from odrf.api.guided import graf
 from odrf.api.stack import auto
 from odrf.api.trees import odt
 from odrf.errors import InputError
+from odrf.public import documented
 from odrf.results.boosted import ODBTResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
@@ -101,6 +102,7 @@ class FunctionClassifier(ClassifierMixin, FunctionEstimator):  # type: ignore[mi
 class UpdatingClassifier(FunctionClassifier, Updating):
     """Base class of the classifiers with ``partial_fit``."""
 
+    @documented
     def partial_fit(  # type: ignore[override]  # classes come third, as in scikit-learn
         self: Same, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Same:
@@ -112,8 +114,8 @@ class UpdatingClassifier(FunctionClassifier, Updating):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in `fit`; the first rows must have all classes.
+        {X, y, sample_weight}
+            The first rows must have all classes.
         classes : array-like of shape (K,), optional
             The classes of all rows to come, which the first rows must have.
 

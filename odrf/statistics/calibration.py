@@ -140,11 +140,7 @@ def rate_with_interval(
 def calibrated_band(
     p: Floats, weights: Floats, at: Floats, level: float, seed: int, samples: int = 200
 ) -> Floats:
-    """Return pointwise limits (2, m), `at` m points, of the curve recalibrated for right p (n,).
-
-    Events are drawn with the probabilities p, and the curve is estimated from them, `samples`
-    times.
-    """
+    """Return pointwise limits (2, m), `at` m points, of the curve recalibrated for right p (n,)."""
     rng = np.random.default_rng(seed)
     order = np.argsort(p, kind="stable")
     p, weights = p[order], weights[order]
@@ -365,10 +361,7 @@ class Estimate(NamedTuple):
 
 
 def shifted(probabilities: Floats, trained: Floats, priors: Floats) -> Floats:
-    """Return class probabilities (m, K) under `priors` (K,) in place of those `trained` (K,).
-
-    Rows of NaN stay NaN; a class that is absent in training keeps probability 0.
-    """
+    """Return class probabilities (m, K) under `priors` (K,) in place of those `trained` (K,)."""
     ratio = np.divide(priors, trained, out=np.zeros_like(priors), where=trained > 0)
     weighted = probabilities * ratio
     return weighted / weighted.sum(axis=1, keepdims=True)

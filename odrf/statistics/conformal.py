@@ -1,10 +1,9 @@
 """Prediction intervals from out-of-bag residuals (jackknife+ after bootstrap); quantiles.
 
-The residual of a training row is added to the prediction for the new row by the same trees that the
-residual comes from, which did not draw the training row (Kim, Xu and Barber 2020). So both are
-exchangeable: for any distribution and any trees, also those of a blend, coverage is at least 1 -
-2α, and usually about 1 - α. If trees draw whole groups, groups are exchangeable: each counts once,
-shared among its rows, and the new row is one of a new group (Lee, Barber and Willett 2023).
+The residual of a training row is added to the prediction for the new row by the same trees, which
+did not draw it (Kim, Xu and Barber 2020): both are exchangeable, so that coverage is at least 1 -
+2α for any distribution and trees, usually about 1 - α. If trees draw whole groups, each counts
+once, and the new row is one of a new group (Lee, Barber and Willett 2023).
 """
 
 from __future__ import annotations
@@ -123,13 +122,11 @@ def jackknife_plus(
 ) -> tuple[Floats, Floats]:
     """Return lower and upper ends (m,) of intervals for the responses of the rows `new` (p, m).
 
-    Of the k calibrating rows let μ_i(x) be the mean of the trees that did not draw row i, and R_i
-    the residual |y_i - μ_i(x_i)|. The ends are the ⌊(k + 1)(1 - level)⌋-th smallest of μ_i(x) - R_i
-    and the ⌈(k + 1)·level⌉-th smallest of μ_i(x) + R_i, or weighted quantiles. `out_of_bag` (B, k)
-    says which trees did not draw row i, `residuals`, `weights` > 0, `groups` are (k,).
-
-    Barber, Candès, Ramdas and Tibshirani (2021), Annals of Statistics 49, 486-507; Johansson and
-    others (2014), Machine Learning 97, 155-176; Tibshirani and others (2019), NeurIPS 32 (weights).
+    With μ_i(x), the mean of the trees that did not draw row i of k, and R_i = |y_i - μ_i(x_i)|,
+    they are the ⌊(k + 1)(1 - level)⌋-th smallest of μ_i(x) - R_i and the ⌈(k + 1)·level⌉-th
+    smallest of μ_i(x) + R_i, or weighted quantiles (Barber, Candès, Ramdas and Tibshirani 2021,
+    Annals of Statistics 49, 486-507; weights: Tibshirani and others 2019). `out_of_bag` (B, k); the
+    others are (k,).
     """
     share = out_of_bag / out_of_bag.sum(axis=0)
     if groups is not None:
@@ -162,10 +159,8 @@ def leave_one_out(
 ) -> tuple[Floats, Floats]:
     """Return lower and upper ends (n,) of intervals for the responses of training rows X (p, n).
 
-    The trees that did not draw row i are a forest of the others, to which it is new. Its interval
-    is that of `jackknife_plus` by these: μ_j and R_j are from the trees that drew neither i nor j,
-    and the rows of its group are left out. NaN for a row that every tree drew. `out_of_bag` is (B,
-    n).
+    Row i is new to the trees that did not draw it: its interval is that of `jackknife_plus` by
+    these, of rows j of other groups that they missed, too. NaN for a row that every tree drew.
     """
     own_group = np.arange(len(y)) if groups is None else groups
     shared = weights[calibrating_rows]
@@ -208,12 +203,10 @@ def conditional_quantiles(
 ) -> Floats:
     """Return quantiles (m, q) of the response, given the predictors `new` (p, m).
 
-    With the weight w_i(x) of training row i, the mean over trees of its share in the leaf of x (as
-    often as drawn, times its case weight), Σ w_i(x)·y_i is the prediction, and the quantile at
-    level q the smallest y with Σ w_i(x)·1{y_i ≤ y} ≥ q (Meinshausen 2006, JMLR 7, 983-999, with the
-    rows drawn). Responses that chose the splits are used again: outer quantiles are too close
-    together where a few rows have most of the weight. `predicting` (B, m): the trees of each row;
-    NaN without.
+    The smallest y with Σ w_i(x)·1{y_i ≤ y} ≥ q, for the weights w_i(x) with which the prediction is
+    Σ w_i(x)·y_i (Meinshausen 2006, JMLR 7, 983-999, with the rows drawn). As responses that chose
+    the splits are used again, outer quantiles can be too close together. `predicting` (B, m): the
+    trees.
     """
     members = leaf_members(forest, X, draws)
     order = np.argsort(levels, kind="stable")
@@ -229,8 +222,7 @@ def residual_quantiles(residual: Floats, weights: Floats, levels: Floats) -> Flo
     """Return the quantiles (q,) of a new residual that is exchangeable with known ones (n,).
 
     It is below the k-th smallest of n with probability k / (n + 1); quantiles are linear between,
-    and infinite beyond. With case weights it counts by the mean weight. NaN where there is no
-    residual.
+    and infinite beyond.
     """
     known = ~np.isnan(residual) & (weights > 0)
     if not known.any():

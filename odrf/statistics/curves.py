@@ -65,11 +65,7 @@ class Bands(NamedTuple):
 def bands(
     estimate: Floats, spread: CurveSpread | None, level: float, probabilities: bool, seed: int
 ) -> Bands:
-    """Return intervals of a normal estimate (G,) with this spread; None if it is unknown.
-
-    Intervals allow for the degrees of freedom of variances over few groups, bands also for those
-    from few trees. Those of `probabilities` are by `limits_of_predicted_share`.
-    """
+    """Return intervals of a normal estimate (G,) with this spread; None if it is unknown."""
     if spread is None:
         return Bands(*np.full((5, len(estimate)), np.nan))
     error = np.sqrt(np.maximum(np.diagonal(spread.covariance), 0.0))
@@ -180,11 +176,7 @@ def _filled(difference: Floats, weight: Floats) -> Floats:
 def curve_covariances(
     values: Floats, rows: RowsOfTrees, used: NDArray[np.bool_] | None = None
 ) -> list[FunctionalCovariance]:
-    """Estimate the covariances (G, G) of the points of m curves over training samples.
-
-    Each curve is the mean over trees of `values` (B, m, G), of those `used` (B, m): see
-    `odrf.statistics.effects.functional_covariance`, which this equals for each curve.
-    """
+    """Estimate the covariances (G, G) of the points of m curves over training samples."""
     B, m, G = values.shape
     used = np.ones((B, m), dtype=np.bool_) if used is None else used
     deviation = deviations(values.reshape(B, m * G), rows.kinds, np.repeat(used, G, axis=1))

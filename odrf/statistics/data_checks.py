@@ -36,11 +36,7 @@ class Repetition(NamedTuple):
 
 
 def within_shares(codes: Integers, columns: Floats) -> Floats:
-    """Return the mean square of each column (q, m) within groups, divided by that of all rows (q,).
-
-    1 on average for unrelated groups, NaN for a constant column. Groups are 0, 1, …, fewer than
-    rows.
-    """
+    """Return the mean square (q,) of columns (q, m) within groups 0, 1, … over that of all rows."""
     counts = np.bincount(codes)
     m, n_groups = len(codes), np.count_nonzero(counts)
     # Squares of huge and tiny values have to be numbers, too; powers of two change no digit.
@@ -115,10 +111,7 @@ def goes_with(labels: Integers, codes: Integers) -> bool:
 
 @one_thread()
 def exact_sum(X: Floats, y: Floats, most: int) -> list[int]:
-    """Return the columns of X (m, q) whose weighted sum, plus a constant, is y (m,) up to rounding.
-
-    Empty if there is no such sum, or it takes more than `most`.
-    """
+    """Return at most so many columns of X (m, q) whose weighted sum is y (m,) plus a constant."""
     varying = np.flatnonzero(np.ptp(X, axis=0) > 0)
     if not len(varying) or len(y) <= 2 * len(varying) + 2 or np.ptp(y) == 0:
         return []

@@ -28,14 +28,9 @@ class WithInterval(NamedTuple):
 def thresholds_table(p: Floats, event: Floats, weights: Floats) -> pd.DataFrame:
     """Return each threshold, the highest first, its sensitivity, specificity and precision."""
     threshold, positive, negative = _weights_from_each(p, event, weights)
-    return pd.DataFrame(
-        {
-            "threshold": threshold,
-            "sensitivity": positive / positive[-1],
-            "specificity": 1 - negative / negative[-1],
-            "precision": positive / (positive + negative),
-        }
-    )
+    sensitivity, specificity = positive / positive[-1], 1 - negative / negative[-1]
+    columns = {"threshold": threshold, "sensitivity": sensitivity, "specificity": specificity}
+    return pd.DataFrame(columns | {"precision": positive / (positive + negative)})
 
 
 def _weights_from_each(p: Floats, event: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
@@ -51,10 +46,10 @@ def area_under_roc(
 ) -> WithInterval:
     """Return the area under the ROC curve of p (n,), with its standard error and interval.
 
-    The interval is normal for log(area/(1 - area)). An area of 0 or 1 has no error: then m pairs of
-    different rows, m the smaller number of both sorts, are all in order with probability area^m.
-    With `groups` (n,), the variance is over them, and the interval by Student's t (Obuchowski 1997,
-    Biometrics 53, 567-578; DeLong, DeLong and Clarke-Pearson 1988, Biometrics 44, 837-845).
+    The interval is normal for log(area/(1 - area)), with `groups` (n,) by Student's t over these.
+    An area of 0 or 1 has no error: then m pairs of different rows, m the smaller number of both
+    sorts, are all in order with probability area^m (Obuchowski 1997, Biometrics 53, 567-578;
+    DeLong, DeLong and Clarke-Pearson 1988, Biometrics 44, 837-845).
     """
     yes = event > 0
     among_others = placements(p[yes], p[~yes], weights[~yes])

@@ -7,14 +7,13 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from odrf.checks import is_number
 from odrf.engine.resamples import Draws
 from odrf.engine.running import one_thread
 from odrf.errors import InputError
@@ -62,10 +61,7 @@ def pairwise_differences(n: int) -> tuple[list[str], Floats]:
 
 
 def function_of_estimates(hypothesis: str, estimate: Floats) -> tuple[float, Floats]:
-    """Return the left side minus the right side of a hypothesis, and its gradient (M,).
-
-    It is text such as ``"b1 = b2"``, ``"b1 / b2 = 1"``; without ``=`` the right side is 0.
-    """
+    """Return the left side minus the right side of a hypothesis, and its gradient (M,)."""
     sides = hypothesis.split("=") if len(hypothesis) <= LONGEST else []
     if len(sides) not in (1, 2):
         raise _unreadable(hypothesis, "it needs one = at most")
@@ -139,12 +135,13 @@ def _parsed(side: str, hypothesis: str) -> ast.expr:
 
 
 def _value(node: ast.expr, at: NDArray[np.complex128], hypothesis: str) -> complex:
-    if isinstance(node, ast.Constant) and is_number(node.value):
-        return complex(cast(float, node.value))
+    number = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(number, int | float) and not isinstance(number, bool):
+        return complex(number)
     if isinstance(node, ast.Name):
-        number = node.id[1:]
-        if node.id[:1] == "b" and number.isdecimal() and 1 <= int(number) <= len(at):
-            return complex(at[int(number) - 1])
+        place = node.id[1:]
+        if node.id[:1] == "b" and place.isdecimal() and 1 <= int(place) <= len(at):
+            return complex(at[int(place) - 1])
         raise _unreadable(hypothesis, f"{node.id!r} is none of b1 to b{len(at)}, the table's rows")
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS:
         left, right = (_value(each, at, hypothesis) for each in (node.left, node.right))

@@ -30,10 +30,7 @@ MOST_STEPS = 2.0**62
 
 
 class Directions(NamedTuple):
-    """The distinct directions, θ and -θ being the same: of each node, and one node of each.
-
-    Numbers are from 0, `of_node` (m,) is -1 without a split; `example` (k,).
-    """
+    """The distinct directions, θ and -θ being the same: of each node, and one node of each."""
 
     of_node: Integers
     example: Integers
@@ -55,10 +52,7 @@ def summed_importance(forest: Forest, first: Integers) -> Floats:
 
 
 def sampling_errors(of_row: NDArray, share: Floats, groups: Integers | None = None) -> Floats:
-    """Return the standard errors (P,) of means over rows, or over `groups` (n,) of them.
-
-    `of_row` (P, n) is the value of each row times its `share` (n,); NaN with fewer than two units.
-    """
+    """Return the standard errors (P,) of means over rows, or over `groups` (n,) of them."""
     if groups is not None:
         in_groups = [np.bincount(groups, row).astype(np.float64) for row in (share, *of_row)]
         return sampling_errors(np.array(in_groups[1:]), in_groups[0])
@@ -110,10 +104,7 @@ def _decreases(forest: Forest) -> Floats:
 
 
 def distinct_directions(forest: Forest) -> Directions:
-    """Return which nodes split along the same direction (Tomita et al. 2020, section 4.5).
-
-    The coefficients of θ and θ' or -θ', of predictors scaled to [0, 1], differ by rounding only.
-    """
+    """Return which nodes split along the same direction (Tomita et al. 2020, section 4.5)."""
     of_node = np.full(forest.n_nodes, -1)
     split, width = forest.is_split(), np.diff(forest.start)
     examples, known = [np.empty(0, dtype=np.int64)], 0
@@ -194,17 +185,13 @@ def held_out_importance(
     """Return the held-out importance of each predictor (P,), the mean over parts with two rows.
 
     That of a split is the covariance of the response with the change of the prediction that the
-    split makes, over rows that did not grow the tree, divided by `shared_out`: 0 on average if the
-    responses are in random order. `target` (n, K) are responses or indicators; rows of weight 0 do
-    not count. If `summed`, each tree adds to one of K outputs in turn, and only leaves have values.
+    split makes, over rows that did not grow the tree, divided by `shared_out`: 0 on average for
+    responses in random order. `target` (n, K). If `summed`, each tree adds to one of K outputs in
+    turn.
     """
-    total, n_used = np.zeros(len(first) - 1), 0
-    for forest, evaluating in parts:
-        rows = np.flatnonzero(evaluating & (weights > 0))
-        if len(rows) < FEWEST_ROWS:
-            continue
-        centred = _centred(target[rows], weights[rows])
-        forest, K = _with_inner_values(forest) if summed else forest, target.shape[1]
+    total, n_used, K = np.zeros(len(first) - 1), 0, target.shape[1]
+    for forest, rows, centred in _centred_parts(parts, target, weights):
+        forest = _with_inner_values(forest) if summed else forest
         evaluated = (
             (leaf, centred[:, [b % K]] if summed else centred)
             for b, leaf in leaves_by_tree(forest, with_rows(X, rows), n_jobs)
@@ -231,14 +218,13 @@ def permuted_importance(
     """
     rng = np.random.default_rng(seed)
     total, n_used = np.zeros(len(first) - 1), 0
-    for forest, evaluating in parts:
-        rows = np.flatnonzero(evaluating & (weights > 0))
-        if len(rows) < FEWEST_ROWS:
-            continue
-        centred, held = _centred(target[rows], weights[rows]), with_rows(X, rows)
+    for forest, rows, centred in _centred_parts(parts, target, weights):
+        held = with_rows(X, rows)
         before = _covariances(forest, held, centred, np.arange(forest.n_trees), n_jobs)
-        uses = _predictors_used(forest, first)
-        array = stored(held)
+        uses, array = np.zeros((forest.n_trees, len(first) - 1), dtype=bool), stored(held)
+        for b, (begin, end) in enumerate(pairwise(forest.start[forest.root])):
+            columns = np.unique(forest.index[begin:end])
+            uses[b, np.searchsorted(first, columns, side="right") - 1] = True
         for j, (begin, end) in enumerate(zip(*rows_of_predictors(held, first), strict=True)):
             trees, values = np.flatnonzero(uses[:, j]), array[begin:end].copy()
             array[begin:end] = values[:, rng.permutation(len(rows))]
@@ -249,11 +235,17 @@ def permuted_importance(
     return total / max(n_used, 1)
 
 
-@one_thread()
-def _centred(target: Floats, weights: Floats) -> Floats:
-    """Return the rows (m, K) minus their weighted mean, times their shares of the weight."""
-    share = weights / weights.sum()
-    return np.asarray(share[:, None] * (target - share @ target))
+def _centred_parts(
+    parts: Iterable[HeldOutTrees], target: Floats, weights: Floats
+) -> Iterator[tuple[Forest, Integers, Floats]]:
+    """Yield trees, their validation rows (m,), and targets (m, K) less the mean, times shares."""
+    for forest, evaluating in parts:
+        rows = np.flatnonzero(evaluating & (weights > 0))
+        if len(rows) >= FEWEST_ROWS:
+            with one_thread():
+                share = weights[rows] / weights[rows].sum()
+                centred = share[:, None] * (target[rows] - share @ target[rows])
+            yield forest, rows, centred
 
 
 @one_thread()
@@ -265,15 +257,6 @@ def _covariances(
     for b, leaf in leaves_by_tree(forest, X, n_jobs, trees):
         covariance[b] = np.vdot(centred, forest.value[leaf])
     return covariance
-
-
-def _predictors_used(forest: Forest, first: Integers) -> NDArray[np.bool_]:
-    """Return which predictors the splits of each tree use: (B, P)."""
-    uses = np.zeros((forest.n_trees, len(first) - 1), dtype=bool)
-    for b, (begin, end) in enumerate(pairwise(forest.start[forest.root])):
-        columns = np.unique(forest.index[begin:end])
-        uses[b, np.searchsorted(first, columns, side="right") - 1] = True
-    return uses
 
 
 def leaves_by_tree(
@@ -294,11 +277,7 @@ def leaves_by_tree(
 def added_covariances(
     forest: Forest, evaluated: Iterable[tuple[NDArray[np.int32], Floats]]
 ) -> Floats:
-    """Return for each split (m,) the sum of its rows times its change of the prediction.
-
-    `evaluated` has for each tree the leaves (r,) of its rows and the numbers (r, K) that are
-    summed.
-    """
+    """Return for each split (m,) the sum of its rows times its change of the prediction."""
     added, evaluated, first = np.zeros(forest.n_nodes), iter(evaluated), 0
     while first < forest.n_trees:
         # the sums of all trees would take as much memory as the trees
@@ -356,10 +335,9 @@ def out_of_bag_importance(
 ) -> Floats:
     """Return the out-of-bag impurity decrease of each predictor (P,), the mean over trees.
 
-    The decrease of a split is the covariance of the response with the change of the prediction that
-    it makes, here over rows that the tree did not draw (Li, Wang, Basu, Kumbier and Yu 2019,
-    NeurIPS). These have not chosen the split: of one that is unrelated to the response it is 0 on
-    average, whatever the number of values of its predictors.
+    It is the covariance of the response with the change of the prediction that a split makes, over
+    rows that the tree did not draw (Li, Wang, Basu, Kumbier and Yu 2019, NeurIPS): 0 on average of
+    a split that is unrelated to the response, whatever the number of values of its predictors.
     """
     out_of_bag, weights = draws.all_unseen() & (draws.weights > 0), draws.weights
     K = forest.value.shape[1]

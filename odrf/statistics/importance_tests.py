@@ -73,10 +73,7 @@ def knockoff_covariance(correlation: Floats, gaps: Floats) -> Floats:
 
 @one_thread()
 def gaussian_knockoffs(values: Floats, rng: np.random.Generator) -> Floats:
-    """Return a knockoff of each column of numbers (n, p), with the distribution of the column.
-
-    Columns are made Gaussian by ranks, drawn with the shrunken covariance, and turned back.
-    """
+    """Return a knockoff of each column of numbers (n, p), with the distribution of the column."""
     if not np.ptp(values, axis=0).any():
         return values.copy()
     n = len(values)

@@ -27,10 +27,7 @@ Mask = NDArray[np.bool_]
 
 
 class Stratum(NamedTuple):
-    """Units drawn together: a stratum of the first ones, or a batch added later.
-
-    A unit is a row of positive weight, or a group that has one; `missed` and `scale` are (B,).
-    """
+    """Units drawn together: a stratum of the first ones, or a batch added later."""
 
     begin: int
     end: int
@@ -53,10 +50,7 @@ def out_of_bag_units(draws: Draws) -> Mask:
 
 
 def strata_of(draws: Draws, of_others: bool = False) -> list[Stratum]:
-    """Return the strata: of the units that the trees were grown on, and each batch added later.
-
-    With `of_others`, trees are known not to draw one more unit, which is in the only stratum.
-    """
+    """Return the strata: of the units that the trees were grown on, and each batch added later."""
     samplings, places = draws.samplings, _places(draws)
     drawn = n_drawn if draws.codes is None else n_units_drawn
     strata, begin, others = [], 0, of_others and len(places.ends) == 1
@@ -95,15 +89,10 @@ def _places(draws: Draws) -> _Places:
         ends = np.cumsum(np.unique(strata, return_counts=True)[1]).tolist()
     limits = [*units.begins[1:], len(units.positive)] if begins else []
     later = [int(np.searchsorted(np.sort(used), limit)) for limit in limits]
-    return _Places(_row_of(units.of_row, used), ends, later)
-
-
-def _row_of(of_row: Integers | None, units: Integers) -> Integers:
-    """Return the first row of each of the units."""
-    if of_row is None:
-        return units
-    unit, first = np.unique(of_row, return_index=True)
-    return first[np.searchsorted(unit, units)]
+    if units.of_row is None:
+        return _Places(used, ends, later)
+    unit, row = np.unique(units.of_row, return_index=True)
+    return _Places(row[np.searchsorted(unit, used)], ends, later)
 
 
 def _stratum(begin: int, end: int, n: int, missed: list[float], factor: float) -> Stratum:
@@ -197,9 +186,8 @@ class Variance(NamedTuple):
     def df(self) -> Floats:
         """The degrees of freedom (m,) of `total` as an estimate, at least 1; NaN where `raw` is 0.
 
-        Those of the multiple of χ² with the same mean and variance (Satterthwaite 1946), about
-        2·raw²/n: the bias is subtracted, its noise is not, so that few trees make them far fewer
-        than n.
+        Those of a multiple of χ² (Satterthwaite 1946) with the variance 2·raw²/n: the bias is
+        subtracted, its noise is not, so that few trees make them far fewer than n.
         """
         return df_of_variances(self.total, self.raw, self.n)
 
@@ -241,34 +229,29 @@ def jackknife_after_bootstrap(
     of trees adds (n - 1)·(1 - P)/P · v/B on average, v being the variance of the trees.
 
     For subsamples this is the infinitesimal jackknife with the factor n(n - 1)/(n - s)² (Wager and
-    Athey 2018, JASA 113, 1228-1242); for bootstraps it is between too small and somewhat too large
-    (Wager, Hastie and Efron 2014, JMLR 15, 1625-1651), and covers best
-    (``benchmarks/inference/intervals.py``). Where trees draw groups, or from strata, i numbers
-    groups, or the sum is over strata with their own n (Rao and Wu 1985, JASA 80, 620-630). For rows
-    added by an update the factor (n - 1)/n is 1.
-
-    The influences of several kinds of trees are scaled kind by kind and added before they are
-    squared; the errors of trees of one stream are correlated, and their products enter the bias.
-    `kinds` (B,); `predicting` (B, m) are the trees of each row, for training rows those that did
-    not draw it.
+    Athey 2018, JASA 113, 1228-1242); for bootstraps see Wager, Hastie and Efron (2014, JMLR 15,
+    1625-1651) and ``benchmarks/inference/intervals.py``. Where trees draw groups, or from strata, i
+    numbers groups, or the sum is over strata (Rao and Wu 1985, JASA 80, 620-630); for rows added by
+    an update the factor (n - 1)/n is 1. Influences of several kinds are added before they are
+    squared; errors of trees of one stream are correlated. `predicting` (B, m) are the trees of each
+    row.
     """
     rows = rows_of_trees(kinds, draws, predicting is not None)
     raw, bias, of_trees = np.zeros((3, new.shape[1]))
 
+    def products(first: Floats, second: Floats) -> Floats:
+        return np.asarray(np.sum(first * second, axis=0))
+
     def run(block: slice) -> None:
         value = forest.value[leaves_of(forest.packed_for(new), new, block), 0]
         used = np.ones_like(value) if predicting is None else predicting[:, block]
-        sums = jackknife_sums(deviations(value, kinds, used), rows, _products)
+        sums = jackknife_sums(deviations(value, kinds, used), rows, products)
         raw[block], bias[block] = sums.raw, sums.bias
         of_trees[block] = np.where(used.sum(axis=0) > 1, sums.of_trees, np.nan)
 
     for _ in in_blocks(run, row_blocks(new.shape[1], BLOCK), draws.n_jobs, advance):
         pass
     return Variance(raw, bias, of_trees, rows.n)
-
-
-def _products(first: Floats, second: Floats) -> Floats:
-    return np.asarray(np.sum(first * second, axis=0))
 
 
 class RowsOfTrees(NamedTuple):
@@ -302,10 +285,7 @@ class Sums(NamedTuple):
 
 @one_thread()
 def jackknife_sums(deviation: Floats, rows: RowsOfTrees, products: Products) -> Sums:
-    """Return the sums of the jackknife over training rows and trees, of `deviations` (B, M).
-
-    `products` takes two arrays (k, M), and returns sums over k of products of their columns.
-    """
+    """Return the sums of the jackknife over training rows and trees, of `deviations` (B, M)."""
     of_trees = products(deviation, deviation)
     raw, bias = np.zeros_like(of_trees), np.zeros_like(of_trees)
     for stratum, pairs in zip(rows.strata, rows.pairs, strict=True):

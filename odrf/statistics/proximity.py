@@ -24,11 +24,7 @@ ENTRY, JUDGED = 12.0, 32
 def leaf_indicators(
     leaves: NDArray[np.int64], n_nodes: int, used: NDArray[np.bool_] | None = None
 ) -> Sparse:
-    """Return which nodes of all trees each row reaches as a leaf: 1 or 0, (n, nodes).
-
-    `leaves` (n, B) are numbered over all trees; `used` (B, n) are the trees that count for each
-    row.
-    """
+    """Return which nodes of all trees each row reaches as a leaf: 1 or 0, (n, nodes)."""
     n, B = leaves.shape
     number = np.full(n, B) if used is None else used.sum(axis=0)
     require_memory(
@@ -55,10 +51,7 @@ def shared(first: Sparse, second: Sparse, n_trees: int) -> Sparse:
 
 
 def product(first: Sparse, second: Sparse) -> Sparse:
-    """Return first (m, nodes) times second (nodes, n).
-
-    Raises `MemoryError` if some rows of `first`, evenly apart, show that memory does not suffice.
-    """
+    """Return first (m, nodes) times second (nodes, n)."""
     m, n = first.shape[0], second.shape[1]
     uses = np.bincount(first.indices, minlength=first.shape[1]).astype(np.float64)
     if not is_available(ENTRY * min(float(uses @ np.diff(second.indptr)), float(m) * n)):
@@ -73,10 +66,7 @@ def product(first: Sparse, second: Sparse) -> Sparse:
 
 
 def shared_out_of_bag(indicators: Sparse, out_of_bag: NDArray[np.bool_]) -> Sparse:
-    """Return the share (n, n) of the trees that drew neither row in which both are in one leaf.
-
-    `indicators` (n, nodes) are of the trees that did not draw the row, `out_of_bag` (B, n).
-    """
+    """Return the share (n, n) of the trees that drew neither row in which both are in one leaf."""
     both = product(indicators, scipy.sparse.csr_array(indicators.T))
     missed = out_of_bag.T.astype(np.float32)
     for block in row_blocks(len(missed), ROWS):
@@ -165,10 +155,7 @@ def outlier_scores(proximity: Sparse, group: NDArray[np.int64], least: float) ->
 
 @one_thread()
 def scaled_to_plane(indicators: Sparse, n_trees: int, seed: int) -> PlaneOfRows:
-    """Scale rows to the plane: squared distance 1 - proximity, without building these.
-
-    The two largest eigenvalues of the centred proximities. `indicators` are (n, nodes).
-    """
+    """Scale rows to the plane: squared distance 1 - proximity, without building these."""
     n = indicators.shape[0]
     columns = scipy.sparse.csc_array(indicators)
 

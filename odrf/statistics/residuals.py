@@ -17,10 +17,7 @@ REGIONS = 10
 
 
 def probability_transforms(weights: scipy.sparse.csr_array, y: Floats, observed: Floats) -> Floats:
-    """Return the share of its predicted distribution below each response (m,), equal ones half.
-
-    `weights` (m, n) are those of the training responses y (n,) in m rows; rows without are NaN.
-    """
+    """Return the share of its predicted distribution below each response (m,), equal ones half."""
     out = np.full(len(observed), np.nan)
     for block in row_blocks(len(observed), ROWS):
         end_if_stopped()
@@ -56,11 +53,7 @@ def coverage_table(
     level: float,
     groups: NDArray[np.int64] | None = None,
 ) -> pd.DataFrame:
-    """Return how often responses are inside their intervals, by region, in their order.
-
-    Columns: ``region``, ``rows``, ``coverage``, ``conf_low`` and ``conf_high`` (Clopper and
-    Pearson, with `effective_rows` of `groups`).
-    """
+    """Return how often responses are inside their intervals, by region, in their order."""
     lines = []
     for code in np.unique(region.codes[region.codes >= 0]).tolist():
         here = region.codes == code
@@ -85,11 +78,9 @@ def row_influence(
 ) -> tuple[Floats, Floats]:
     """Return the leverage and the influence (n,) of training rows on predictions of m rows.
 
-    A forest predicts row i by Σ_j w_ij·y_j, `weights` (m, n). The leverage of row j is Σ_i w_ij, of
-    mean m/n. Without its response the prediction would change by w_ij·(y_j - prediction)/(1 -
-    w_ij); the root of the mean square of these is the influence: Cook's distance (1977,
-    Technometrics 19, 15-18) of a linear smoother, not divided by the variance of the residuals.
-    Splits are kept.
+    A forest predicts Σ_j w_ij·y_j, `weights` (m, n). The leverage of row j is Σ_i w_ij. Without its
+    response the prediction would change by w_ij·(y_j - prediction)/(1 - w_ij): the root of the mean
+    square is the influence, Cook's distance (1977, Technometrics 19, 15-18) of a linear smoother.
     """
     m, n = weights.shape
     row = np.repeat(np.arange(m), np.diff(weights.indptr))

@@ -194,12 +194,10 @@ def oblique_kernel_ridge(
     """Return the regression on directions that predicts left out folds best.
 
     All choices are made without each fold, as directions fit the rows they were estimated on.
-    `points` (n, p) of ten rows or more, in no order; `first` are the options of the regressions
-    whose gradients give the directions; `fold` (n,) from 0 to F - 1; `importance`, F + 1 arrays
-    (p,), without each fold and on all rows.
-
-    Radhakrishnan, Beaglehole, Pandit and Belkin (2024), Science 383, 1461-1467; Samarov (1993),
-    JASA 88, 836-847; Trivedi, Wang, Kpotufe and Shakhnarovich (2014), UAI 30, 819-828.
+    `points` (n, p) are in no order; `first` are the options of the regressions whose gradients give
+    directions; `fold` (n,) from 0; `importance`, F + 1 arrays (p,), without each fold and on all
+    rows (Radhakrishnan and others 2024, Science 383, 1461-1467; Samarov 1993, JASA 88, 836-847;
+    Trivedi and others 2014, UAI 30, 819-828).
     """
     with one_thread():
         rows = points, Y, weights

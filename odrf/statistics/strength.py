@@ -1,15 +1,10 @@
 """Strength of a forest's trees and correlation between them, out of bag (Breiman 2001).
 
 Classes (Definitions 3 and 4, Appendix II): the margin of a row is the share of out-of-bag votes for
-its class minus the largest for another. Strength s is the mean margin; the correlation ρ̄ is the
-variance of the margin, by products of two different trees, over the squared mean of the trees'
-standard deviations. The error is at most ρ̄(1 - s²)/s².
-
-Numbers (section 11): the mean error of a tree, and the correlation ρ̄ of the residuals of two
-trees, weighted by their standard deviations. The error of very many trees is at most ρ̄ times the
-error of a tree; that of few trees is larger.
-
-Means over trees, and pairs, count all alike; those over rows use case weights.
+its class minus the largest other; strength s is its mean; the correlation ρ̄ is its variance, by
+products of two different trees, over the squared mean of the trees' standard deviations. The error
+is at most ρ̄(1 - s²)/s². Numbers (section 11): the mean error of a tree, and the correlation ρ̄ of
+the residuals of two; very many trees have at most ρ̄ times the error of one.
 """
 
 from __future__ import annotations
@@ -52,10 +47,7 @@ def of_classes(
     n_classes: int,
     sizes: Sequence[int],
 ) -> list[Strength]:
-    """Return strength and correlation of the first trees, for each of the `sizes`, rising.
-
-    `predicted` (n, B) are class codes, `out_of_bag` (n, B); weights are above 0.
-    """
+    """Return strength and correlation of the first trees, for each of the `sizes`, rising."""
     n, strengths, done = len(y), [], 0
     votes, rows = np.zeros((n, n_classes)), np.arange(n)
     for size in sizes:
@@ -116,10 +108,7 @@ def _margin_deviation(
 
 
 def _mean_covariance(margin: Floats, matters: Floats, number: Floats, weights: Floats) -> float:
-    """Return the mean covariance of the raw margins of two trees; NaN if no row has two.
-
-    `margin` and `matters` (m,) are the means of raw margins and their squares over `number` trees.
-    """
+    """Return the mean covariance of the raw margins of two trees; NaN if no row has two."""
     pairs = number > 1
     if not pairs.any():
         return np.nan
@@ -133,10 +122,7 @@ def _mean_covariance(margin: Floats, matters: Floats, number: Floats, weights: F
 def of_numbers(
     residual: Floats, out_of_bag: Mask, weights: Floats, sizes: Sequence[int]
 ) -> list[Strength]:
-    """Return tree error and correlation of the first trees, for each of the `sizes`, rising.
-
-    `residual` (n, B) is response minus prediction of each tree, `out_of_bag` (n, B).
-    """
+    """Return tree error and correlation of the first trees, for each of the `sizes`, rising."""
     counted, there = np.where(out_of_bag, residual, 0.0), out_of_bag.astype(np.float64)
     totals, numbers = np.cumsum(counted, axis=1), np.cumsum(out_of_bag, axis=1)
     mass = weights[:, None]

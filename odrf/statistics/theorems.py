@@ -240,7 +240,11 @@ def _obstacles(fit: FitProperties) -> list[tuple[str, list[str]]]:
         why = f"because the rule fails {' and '.join(failed)}"
         obstacles.append((f"No result of [Z] applies, {why}", _ways_of_rates(fit)))
     elif any(c.status == UNKNOWN for c in rates):
-        why = f"Whether {_theorem(fit)} applies cannot be judged: {_why_unknown(fit)}"
+        unknown = fit.no_rule or "a fixed number does not show how it would change with n"
+        if fit.stopped:
+            does = "does" if len(fit.stopped) == 1 else "do"
+            unknown = f"{_listed(list(fit.stopped))} {does} not show a change with n"
+        why = f"Whether {_theorem(fit)} applies cannot be judged: {unknown}"
         obstacles.append((why, _ways_of_rates(fit)))
     others = ["those on single predictors"] if fit.axis_trees and fit.subset_size != 1 else []
     others += ["those with random cuts"] if 0 < fit.random_cuts < 1 else []
@@ -271,13 +275,6 @@ def _trees_meant(fit: FitProperties) -> list[tuple[str, str]]:
     return about
 
 
-def _why_unknown(fit: FitProperties) -> str:
-    if fit.stopped:
-        does = "does" if len(fit.stopped) == 1 else "do"
-        return f"{_listed(list(fit.stopped))} {does} not show a change with n"
-    return fit.no_rule or "a fixed number does not show how it would change with n"
-
-
 def _ways_of_rates(fit: FitProperties) -> list[str]:
     """Return the options by which the rates would hold; none if these would not do."""
     ways = [f"{option.partition('=')[0]}=None" for option in fit.stopped]
@@ -289,7 +286,10 @@ def _ways_of_rates(fit: FitProperties) -> list[str]:
         ruled = replace(grown, limited=True, cut=False, leaves_along=tuple(n**0.5))
     else:
         ruled = replace(grown, cut=False, alpha=fit.n**-0.5, alpha_along=tuple(n**-0.5))
-    return [*ways, _way_out(fit)] if all(c.status == HOLDS for c in _rates(ruled)) else []
+    way = "max_leaves=lambda n: n**0.5"
+    if fit.alpha is not None:
+        way = 'alpha="1/sqrt(n)" or alpha=lambda n: n**-0.5'
+    return [*ways, way] if all(c.status == HOLDS for c in _rates(ruled)) else []
 
 
 def ratios(fit: FitProperties) -> dict[str, tuple[float, ...]]:
@@ -327,16 +327,13 @@ def _theorem(fit: FitProperties) -> str:
     return "[Z] Theorem 4" if fit.forest else f"[Z] Theorem {2 if fit.classes else 1}"
 
 
-def _way_out(fit: FitProperties) -> str:
-    if fit.alpha is not None:
-        return 'alpha="1/sqrt(n)" or alpha=lambda n: n**-0.5'
-    return "max_leaves=lambda n: n**0.5"
-
-
 def _rates(fit: FitProperties) -> list[Condition]:
     """Return the conditions on t_n of Theorems 1, 2 and 4 of [Z], or on α_n of 3 and 5."""
     name, s, rows = _theorem(fit), symbol_of_drawn(fit), fit.drawn * fit.n
-    grows = Condition(name, "t_n → ∞", f"t_n = {fit.leaves:.4g}", _grows(fit))
+    # whether the number of leaves, before pruning by α_n, rises without bound
+    rises = limit_status(fit.leaves_along, True) if fit.limited else HOLDS
+    rises = UNKNOWN if fit.cut or (fit.stopped and rises == HOLDS) else rises
+    grows = Condition(name, "t_n → ∞", f"t_n = {fit.leaves:.4g}", rises)
     if fit.alpha is None:
         ratio = f"t_n·ln⁴{s}/{s} = {fit.leaves * np.log(rows) ** 4 / rows:.3g}"
         # leaves of bounded size: their number is proportional to n
@@ -353,20 +350,16 @@ def _rates(fit: FitProperties) -> list[Condition]:
     ]
 
 
-def _grows(fit: FitProperties) -> str:
-    """Return whether the number of leaves, before pruning by α_n, rises without bound."""
-    if fit.cut:
-        return UNKNOWN
-    grows = limit_status(fit.leaves_along, True) if fit.limited else HOLDS
-    return UNKNOWN if fit.stopped and grows == HOLDS else grows
-
-
 def _of_zhan(fit: FitProperties) -> list[Condition]:
     """Return the conditions of the theorem of [Z] on fits of this kind."""
-    name = _theorem(fit)
+    name, direction = _theorem(fit), ("it is estimated", DIFFERS)
+    if fit.family:
+        direction = "the best of those drawn", FAILS
+    elif fit.subset_size == 1 or fit.P == 1:
+        direction = "single predictors", HOLDS
     lines = [
         ("subsets of any size", *_subsets(fit)),
-        ("best direction is found", *_direction(fit)),
+        ("best direction is found", *direction),
         ("best cut of a direction", *_cuts(fit)),
         ("splits until t_n leaves", *_grown(fit)),
         (
@@ -409,13 +402,6 @@ def _subsets(fit: FitProperties) -> tuple[str, str]:
     return size, DIFFERS if drawn else _status(random)
 
 
-def _direction(fit: FitProperties) -> tuple[str, str]:
-    if fit.family:
-        return "the best of those drawn", FAILS
-    single = fit.subset_size == 1 or fit.P == 1
-    return ("single predictors", HOLDS) if single else ("it is estimated", DIFFERS)
-
-
 def _cuts(fit: FitProperties) -> tuple[str, str]:
     if fit.cut_at:
         return fit.cut_at, FAILS
@@ -437,11 +423,7 @@ def _grown(fit: FitProperties) -> tuple[str, str]:
 
 
 def _of_honest(fit: FitProperties) -> list[Condition]:
-    """Return the conditions of Theorem 2 of [P]: honest forests on small subsamples.
-
-    It uses Theorem 3 of Athey, Tibshirani and Wager (2019), which also asks both sides of a split
-    to keep a share of the rows.
-    """
+    """Return the conditions of Theorem 2 of [P]: honest forests on small subsamples."""
     along = np.asarray(fit.drawn_along)
     size, share = f"s = {fit.drawn * fit.n:.4g}", f"s/n = {fit.drawn:.3g}"
     rising, falling = HOLDS, FAILS
@@ -453,8 +435,12 @@ def _of_honest(fit: FitProperties) -> list[Condition]:
     filled_by = "half of a tree's rows" if fit.honest else "the rows that choose the splits"
     single = {True: "they are tried", False: "not all are tried", None: "not known"}
     leaves = f"down to {fit.smallest}" if fit.full else "limited otherwise"
+    density = "of the predictors", ASSUMED
+    if fit.factors:
+        density = f"{fit.factors} of {fit.P} are factors", DIFFERS
+    kind = f"{'forest' if fit.forest else 'tree'} for {'classes' if fit.classes else 'numbers'}"
     lines = [
-        ("a forest for classes", _kind(fit), _status(fit.forest and fit.classes)),
+        ("a forest for classes", kind, _status(fit.forest and fit.classes)),
         ("leaves filled by other rows", filled_by, _status(fit.honest)),
         ("each predictor alone", single[fit.single_columns], _status(fit.single_columns)),
         (SUBSAMPLES, _draws(fit), _status(not fit.replaced)),
@@ -463,23 +449,13 @@ def _of_honest(fit: FitProperties) -> list[Condition]:
         ("leaves of bounded size", leaves, _status(fit.full)),
         ("both sides keep a share", "of a node's rows", ASSUMED),
         ("P(class | x) Lipschitz", "in all predictors", ASSUMED),
-        ("density between ε and 1/ε", *_density(fit)),
+        ("density between ε and 1/ε", *density),
     ]
     return [Condition(HONEST, *line) for line in lines]
 
 
-def _density(fit: FitProperties) -> tuple[str, str]:
-    if fit.factors:
-        return f"{fit.factors} of {fit.P} are factors", DIFFERS
-    return "of the predictors", ASSUMED
-
-
 def _status(fact: bool | None) -> str:
     return UNKNOWN if fact is None else HOLDS if fact else FAILS
-
-
-def _kind(fit: FitProperties) -> str:
-    return f"{'forest' if fit.forest else 'tree'} for {'classes' if fit.classes else 'numbers'}"
 
 
 def _draws(fit: FitProperties) -> str:
@@ -524,10 +500,7 @@ def normal_quantiles(residuals: Floats) -> Floats:
 
 
 def leaf_diameters(forest: Forest, X: Matrix, n_jobs: int) -> Floats:
-    """Return the diameter of the leaf of each row in each tree (n, B); that of the root is 1.
-
-    The diagonal of the smallest box around its rows of X (p, n), on 50 columns at most.
-    """
+    """Return the diameter of the leaf of each row in each tree (n, B); that of the root is 1."""
     leaves = leaf_nodes(forest, X, n_jobs)
     columns = np.unique(np.linspace(0, len(X) - 1, min(len(X), COLUMNS)).astype(int))
     values = indicated(X[columns]).astype(np.float64)
@@ -568,3 +541,101 @@ def predictors_per_split(forest: Forest, first: Integers) -> Integers:
         sizes = np.bincount(distinct // (P + 1))
         numbers += np.bincount(sizes[sizes > 0], minlength=P + 1)
     return np.trim_zeros(numbers, "b")[1:]
+
+
+# What is proved of the consistency of survival trees and forests, and what a fit has of it.
+#
+# [I] Ishwaran and Kogalur (2010), Statistics and Probability Letters 80, 1056-1064: general rules
+# of splitting, bootstraps and drawn predictors, if all predictors are factors.  [C] Cui, Zhu, Zhou
+# and Kosorok (2022), Statistica Sinica 32, 1245-1267: of finitely many predictors with splits at
+# random, or many weakly correlated ones.  Both are about splits on single predictors; further
+# conditions, which no fit can show, are in the papers.
+
+FINITE = "[I]"
+RANDOM, SPARSE = "[C], splits at random", "[C], splits that are chosen"
+CENSORING = "censoring independent of the event, given the predictors"
+AT_RISK = "rows at risk at the last time, whatever the predictors"
+ALONE = "splits on single predictors"
+GROWING = "rows of a leaf → ∞"
+
+
+@dataclass(frozen=True)
+class SurvivalFitProperties:
+    """The properties of a fit to times to an event that the theorems are about."""
+
+    P: int
+    numbers: int
+    mixed: float
+    oblique: bool
+    chosen: bool
+    least_rows: int
+    summed: bool = False
+
+
+def conditions_of_curves(fit: SurvivalFitProperties) -> list[Condition]:
+    """Return the conditions of the results that may cover the fit."""
+    return [*_finite(fit), *_univariate(fit)]
+
+
+def _finite(fit: SurvivalFitProperties) -> list[Condition]:
+    numbers = f"{fit.numbers} of {fit.P} are numbers" if fit.numbers else "factors only"
+    mixed = "not of numbers" if fit.numbers else f"{100 * (1 - fit.mixed):.3g}% of the leaves"
+    separated = FAILS if fit.numbers or fit.mixed else HOLDS
+    return [
+        Condition(FINITE, CENSORING, "", ASSUMED),
+        Condition(FINITE, AT_RISK, "", ASSUMED),
+        Condition(FINITE, "finitely many values of predictors", numbers, _holds(not fit.numbers)),
+        Condition(FINITE, "leaves of one value each", mixed, separated),
+        *_of_curves(FINITE, fit),
+    ]
+
+
+def _univariate(fit: SurvivalFitProperties) -> list[Condition]:
+    name = SPARSE if fit.chosen else RANDOM
+    tried = "several predictors, too" if fit.oblique else "one at a time"
+    conditions = [
+        Condition(name, CENSORING, "", ASSUMED),
+        Condition(name, AT_RISK, "", ASSUMED),
+        Condition(name, ALONE, tried, _holds(not fit.oblique)),
+        Condition(name, GROWING, f"at least {fit.least_rows}", UNKNOWN),
+        *_of_curves(name, fit),
+    ]
+    if fit.chosen:
+        weakly = "predictors weakly correlated, and what else the paper asks of them"
+        conditions.append(Condition(name, weakly, "", ASSUMED))
+    return conditions
+
+
+def _of_curves(name: str, fit: SurvivalFitProperties) -> list[Condition]:
+    steps = [Condition(name, "curves in the leaves, and their mean", "steps of a score", FAILS)]
+    return steps if fit.summed else []
+
+
+def conclusion_on_curves(fit: SurvivalFitProperties) -> str:
+    """Return the conclusion for the fit, in one sentence."""
+    if fit.summed:
+        return (
+            "No result covers it: [I] and [C] are about trees whose leaves have curves, and these "
+            "add up to a score, whose curves have all the same shape."
+        )
+    if not fit.numbers and not fit.mixed:
+        return (
+            "Consistent survival curves if censoring is independent of the event given the "
+            "predictors, and if rows are at risk at the last time whatever the predictors, in the "
+            f"case of {FINITE}: each leaf has rows of one value of the predictors, so that its "
+            "curve is that of this value."
+        )
+    if fit.oblique:
+        return (
+            "No result covers it: [I] is about predictors with finitely many values, each in a "
+            "leaf of its own, and [C] about splits on single predictors."
+        )
+    return (
+        "Whether [C] applies cannot be judged: it needs leaves whose rows grow with n, and a fixed "
+        "min_leaf does not show how they would"
+        + (", and predictors that are weakly correlated." if fit.chosen else ".")
+    )
+
+
+def _holds(holds: bool) -> str:
+    return HOLDS if holds else FAILS

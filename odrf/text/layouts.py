@@ -16,8 +16,6 @@ import pandas as pd
 from odrf.text.names import shortened, shortened_names
 from odrf.text.splits import LEAST_P, SMALLER, number
 
-# The cells of a table as text: numbers of a column with the same decimals.
-
 # With common decimals the largest entry of a column has four digits, and the smallest one at least;
 # else each has three digits, as where these would be too many decimals.
 DIGITS, DIGITS_APART, MOST_DECIMALS = 4, 3, 8
@@ -101,10 +99,7 @@ def summary_as_text(
 
 
 def aligned_facts(facts: Sequence[tuple[str, str]], width: int) -> list[str]:
-    """Return facts below each other; long values are broken into lines of at most `width`.
-
-    Labels have at most half the width.
-    """
+    """Return facts below each other in lines of at most `width`, labels in half of it."""
     labels = shortened_names([label for label, _ in facts], width // 2)
     widest = max(map(len, labels), default=0)
     lines = []
@@ -116,10 +111,7 @@ def aligned_facts(facts: Sequence[tuple[str, str]], width: int) -> list[str]:
 
 
 def table_blocks(table: pd.DataFrame, most_lines: int = MOST_LINES) -> list[list[str]]:
-    """Return a table as lines, in as many blocks of columns as the width needs.
-
-    A cell has at most `most_lines` lines.
-    """
+    """Return a table as lines, in as many blocks of columns as the width needs."""
     labels = shortened_names(labels_of(table), MOST_LABEL)
     columns = [_Words("", ["", *labels], "<", max(map(len, labels), default=0))]
     texts = text_columns(table)
@@ -213,9 +205,6 @@ def _facts_in_two_columns(facts: dict[str, str]) -> list[str]:
     return [f"{a:<{width}}{GAP}{b}".rstrip() for a, b in zip(left, right, strict=True)]
 
 
-# Numbers of things in words.
-
-
 def quantity(number: int | str, one: str, several: str = "") -> str:
     """Return a number of things, with the noun for one of them or for several.
 
@@ -237,8 +226,6 @@ def percentage(share: float) -> str:
     """
     return f"{100 * share:.6g}%"
 
-
-# Facts and tables as HTML, for notebooks: plain lines, numbers to the right.
 
 # Colours follow the notebook's, light or dark.
 STYLE = """<style>
@@ -432,8 +419,6 @@ def _row(cells: list[str]) -> str:
     return " & ".join(map(in_latex, cells)) + r" \\"
 
 
-# Cards as text and HTML.
-
 INDENT = "  "
 # Lines of a fact, and characters that the ends of its lines may leave free.
 CARD_LINES, MARGIN = 3, 30
@@ -450,10 +435,7 @@ def card_facts(facts: Mapping[str, str]) -> list[str]:
 
 
 def card_as_text(title: str, facts: list[str], table: pd.DataFrame | None, left_out: int) -> str:
-    """Return a card as text: its title, facts as lines, a table.
-
-    Of the rows that are left out of the table, there is only the number, `left_out`.
-    """
+    """Return a card as text: its title, facts as lines, a table, the number of rows `left_out`."""
     lines = [shortened(title, MAX_WIDTH), *facts]
     if table is None:
         return "\n".join(lines)

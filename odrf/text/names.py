@@ -81,8 +81,6 @@ def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-# Names of predictors and columns: in sums, and in tables that have columns of their own.
-
 OPERATOR = re.compile(r"[-+*/<>=!&|^%~:]")
 IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 PLAIN = re.compile(r"[\w.]*")

@@ -21,27 +21,22 @@ from odrf.engine.directions.missing import FILL
 from odrf.engine.trees.forest import Forest, predicted_classes
 from odrf.text.names import names_in_sums, shortened
 
-# Splits in the units of the data: directions and thresholds without the scaling to [0, 1].
-
 
 @dataclass(frozen=True)
 class UserSplits:
     """Directions and thresholds of a forest's m nodes, for predictors in the units of the data.
 
     A split on a single column is divided by the absolute value of its coefficient, so that it is
-    ±1·column ≤ t.  The missing indicator of this column does not count as another one.  `coef`
-    (z,): θ_j / range_j for each entry of ``forest.coef``; 0 for a column that was constant in
-    training, which has no influence.  `threshold` (m,): s + Σ θ_j·low_j / range_j; NaN for a node
-    without a split.  `fill` (z,): the imputation value of the term, ±∞ in a split on one predictor;
-    NaN if the predictor has no missing cells in training, or is a factor, or has several columns.
-    `told` (z,): whether the term is a missing indicator that another term's `fill` already
-    describes.
+    ±1·column ≤ t, whatever its missing indicator.  `coef` (z,): θ_j / range_j; 0 for a constant
+    column.  `threshold` (m,): s + Σ θ_j·low_j / range_j; NaN without a split.  `fill` (z,): the
+    imputation value of the term, ±∞ in a split on one predictor; NaN where there is none.
+    `described` (z,): whether the term is a missing indicator that another one's `fill` describes.
     """
 
     coef: NDArray[np.float64]
     threshold: NDArray[np.float64]
     fill: NDArray[np.float64]
-    told: NDArray[np.bool_]
+    described: NDArray[np.bool_]
 
 
 def node_of_terms(forest: Forest) -> NDArray[np.int64]:
@@ -69,17 +64,18 @@ def user_splits(forest: Forest, design: Design) -> UserSplits:
 def _fills(
     forest: Forest, design: Design, node: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return `fill` and `told` of `UserSplits`; `node` (z,) is that of each coefficient."""
-    fills, told = np.full(len(forest.index), np.nan), np.zeros(len(forest.index), dtype=np.bool_)
+    """Return `fill` and `described` of `UserSplits`; `node` (z,) is that of each coefficient."""
+    fills = np.full(len(forest.index), np.nan)
+    described = np.zeros(len(forest.index), dtype=np.bool_)
     groups = design.feature_groups
     if groups.holes is None or not design.has_fills:
-        return fills, told
+        return fills, described
     column = np.full(len(design.columns), -1)
     first = design.first[:-1][groups.holes & (groups.n_numbers == 1)]
     column[first] = first + 1
     terms = np.flatnonzero(column[forest.index] >= 0)
     if not len(terms):
-        return fills, told
+        return fills, described
     p = len(design.columns)
     key = node * p + forest.index
     of_empty_cells = np.flatnonzero(design.of_empty_cells[forest.index])
@@ -89,12 +85,12 @@ def _fills(
     entry = np.append(in_order, -1)[at]
     same = (entry >= 0) & (key[entry] == wanted)
     coef = np.where(same, forest.coef[entry], 0.0)
-    told[entry[same]] = True
+    described[entry[same]] = True
     scaling, columns = design.scaling, forest.index[terms]
     scaled = (coef / forest.coef[terms]).astype(np.float64)
     scaled[np.abs(scaled) >= FILL] *= np.inf
     fills[terms] = scaling.low[columns] + scaling.range[columns] * scaled
-    return fills, told
+    return fills, described
 
 
 # Cuts of ranked columns as text, in the values of the data.
@@ -103,10 +99,7 @@ FEWEST_DIGITS, MOST_DIGITS = 4, 17
 
 
 def rank_label(encoding: OwnRanks, rank: float, increasing: bool) -> str:
-    """Return the value at a rank as text, where the column is cut.
-
-    With `increasing` rows of this value or less go left; otherwise those of this value or more.
-    """
+    """Return the value at a rank as text; with `increasing` rows of at most it go left."""
     value = encoding.value(rank)
     whole = math.floor(value) if increasing else math.ceil(value)
     match encoding.base:
@@ -125,19 +118,14 @@ def rank_label(encoding: OwnRanks, rank: float, increasing: bool) -> str:
     return repr(float(low if increasing else high))
 
 
-# The two sides of a split on a factor, as sets of levels.
-
 # A side of more levels is written as what is not on the other side, if that has no more than these.
 MOST_LEVELS = 12
 
 
 def two_sets(
-    levels: Sequence[str],
-    has_coefficient: NDArray[np.bool_],
-    left: NDArray[np.bool_],
-    others_left: bool,
-    most: int | None = None,
-) -> tuple[str, str]:
+    levels: Sequence[str], has_coefficient: NDArray[np.bool_], left: NDArray[np.bool_],
+    others_left: bool, most: int | None = None,
+) -> tuple[str, str]:  # fmt: skip
     """Return the sides that go left and right: ``in {a, b}``, ``in {c, others}``, ``not in {a}``.
 
     `has_coefficient` (L,) marks the levels with a coefficient in the split.  The rest go with a row
@@ -182,10 +170,7 @@ UNITS = (
 
 
 def moment(encoding: Moments, seconds: float, step: float) -> str:
-    """Return the date so many `seconds` after the first one, to a unit of at most `step` seconds.
-
-    If a second is more than that, the date is written in full.
-    """
+    """Return the date so many `seconds` after the first, to a unit of at most `step` seconds."""
     stamp = encoding.stamp(seconds)
     for size, unit, pattern in UNITS:
         if size <= step:
@@ -207,8 +192,6 @@ def counted_as(encoding: Encoding) -> str | None:
     return f"the seconds since {origin.tz_localize(None)}{zone}"
 
 
-# Splits and numbers as text: ``age <= 44.5``, ``sex in {a, b}``, ``0.42*bmi - 1.3*age <= 3``.
-
 LEAST_P = 1e-300
 """Smaller p-values are said to be smaller: floats have none much smaller but 0, which none is."""
 SMALLER = f"< {LEAST_P:.0e}"
@@ -228,10 +211,7 @@ def p_in_words(p: float, digits: int = 3) -> str:
 
 
 def with_limits(estimate: float, low: float, high: float) -> str:
-    """Return an estimate between 0 and 1 with its interval, if it has one.
-
-    It is NaN where there are no rows to compare.
-    """
+    """Return an estimate between 0 and 1 (NaN: no rows) with its interval, if it has one."""
     if math.isnan(estimate):
         return "unknown (no rows to compare)"
     limits = "no limits" if math.isnan(low) else f"{low:.3f} to {high:.3f}"
@@ -255,11 +235,9 @@ def _rounded(value: float, unit: float, digits: int) -> str:
 class SplitText:
     """One split as text.
 
-    `terms`: the terms of the left-hand side, not to be broken across lines:
-    ``("0.42*bmi", "- 1.3*age")``.  `left`, `right`: the comparisons of rows that go left and right:
-    ``"<= 3.2"`` and ``"> 3.2"``.  `missing`: where rows with a missing cell go: ``"left"`` or
-    ``"right"``, ``""`` if there were none in training, or if the `terms` are several.  `fills`: the
-    imputation values of several terms: ``("bmi as 26.4",)``.
+    `terms`: not to be broken across lines: ``("0.42*bmi", "- 1.3*age")``.  `left`, `right`: the
+    comparisons: ``"<= 3.2"`` and ``"> 3.2"``.  `missing`: where rows with a missing cell go, ``""``
+    if there were none.  `fills`: the imputation values of several terms: ``("bmi as 26.4",)``.
     """
 
     terms: tuple[str, ...]
@@ -290,22 +268,15 @@ class SplitText:
 class SplitWriter:
     """Writes the splits of a forest in the names and units of the data.
 
-    Coefficients have `digits` significant digits; thresholds are rounded to 10^-digits of the range
-    of the variable.  `max_terms` is the largest number of terms of a linear combination (those with
-    the largest coefficients for predictors scaled to [0, 1]), or of levels of a set; the number of
-    others is added.  Names and levels of more than `max_characters` characters are shortened in the
-    middle.  By default all is written.
+    Coefficients have `digits` significant digits; thresholds are rounded to 10^-digits of a range.
+    `max_terms`: the terms of a sum with the largest coefficients for scaled predictors, or levels
+    of a set; the number of others is added.  Longer names than `max_characters` are shortened.
     """
 
     def __init__(
-        self,
-        forest: Forest,
-        design: Design,
-        *,
-        digits: int = 4,
-        max_terms: int | None = None,
+        self, forest: Forest, design: Design, *, digits: int = 4, max_terms: int | None = None,
         max_characters: int | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._forest = forest
         self._design = design
         self._digits = digits
@@ -383,7 +354,7 @@ class SplitWriter:
     def _terms(self, node: int) -> tuple[NDArray, NDArray, NDArray, float]:
         """Return columns and coefficients of a split, for both units of the data, and threshold."""
         terms = slice(self._forest.start[node], self._forest.start[node + 1])
-        varies = (self._user.coef[terms] != 0) & ~self._user.told[terms]
+        varies = (self._user.coef[terms] != 0) & ~self._user.described[terms]
         theta = self._forest.coef[terms][varies]
         threshold = float(self._user.threshold[node])
         return self._forest.index[terms][varies], self._user.coef[terms][varies], theta, threshold
@@ -462,10 +433,7 @@ class SplitWriter:
 
 @dataclass(frozen=True)
 class _Term:
-    """A term of a sum: its coefficients for the units of the data and for scaled columns.
-
-    `column` is None for a factor.
-    """
+    """A term of a sum, in the units of the data and scaled; `column`: not of factors."""
 
     name: str
     coef: float

@@ -18,8 +18,6 @@ from odrf.public import public
 from odrf.text import layouts
 from odrf.text.splits import number
 
-# Short descriptions: what the prompt and notebooks show of a result or report.
-
 MOST_LINES = 12
 # Lines of a table's headers, and of what is said of the rows left out.
 AROUND = 2
@@ -165,9 +163,7 @@ class Summary:
     notes: tuple[str, ...] = ()
 
     @property
-    def _parts(
-        self,
-    ) -> tuple[str, str, dict[str, str], dict[str, pd.DataFrame], tuple[str, ...]]:
+    def _parts(self) -> tuple[str, str, dict[str, str], dict[str, pd.DataFrame], tuple[str, ...]]:
         return self.title, self.call, self.facts, self.sections, self.notes
 
     @property
@@ -185,11 +181,7 @@ class Summary:
         return layouts.summary_as_html(*self._parts)
 
     def as_latex(self) -> str:
-        """Return the summary as one LaTeX table environment.
-
-        It compiles with pdflatex and the package booktabs.  Characters that pdflatex lacks are
-        written by their number, such as U+4E2D.
-        """
+        """Return the summary as one LaTeX table environment, for pdflatex with booktabs."""
         return layouts.summary_as_latex(*self._parts)
 
     def __str__(self) -> str:
@@ -268,8 +260,6 @@ def with_axes(method: Method) -> Method:
     method.__doc__ = words.replace("{ax}", AX) + "\n"
     return method
 
-
-# Rules for t_n, α_n and the share of rows drawn, as text.
 
 BEST = {CV: "smallest error", ONE_SE: "1-SE rule", OOB: "smallest out-of-bag error"}
 

@@ -332,6 +332,7 @@ def test_a_fit_without_rows_says_which_attribute_is_none():
     assert (again.n_rows, again.n_dropped) == (5, 1)
     with pytest.raises(InputError, match="rows"):
         _ = again.y
+    assert not hasattr(again, "X")
     with pytest.raises(AttributeError, match="'NoData' object has no attribute 'colour'"):
         _ = again.colour
 

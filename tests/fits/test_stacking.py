@@ -19,7 +19,7 @@ from odrf.fits.stacking import (
     mean_products,
     mean_relations,
     mean_sums,
-    products_of_unseen,
+    products_of_trees,
     sums_of_rows,
 )
 from reference.stacking import log_loss_of_pairs, pooled_probability
@@ -58,7 +58,7 @@ def test_mean_products_are_those_of_different_trees(G, b, seed):
                             pairs += weight
                             total += weight * (values[g][row, i] @ values[h][row, j])
             expected[g, h] = total / pairs if pairs else 0.0
-    products, rows = mean_products(products_of_unseen(masked(values, unseen)), unseen, weights)
+    products, rows = mean_products(products_of_trees(masked(values, unseen)), unseen, weights)
     assert rows == min(numbers)
     np.testing.assert_allclose(products, expected, atol=1e-10)
 

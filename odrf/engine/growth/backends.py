@@ -72,7 +72,10 @@ def trees_in_order(
 
 def grow_group(growers: Sequence[Grower], tasks: Sequence[TreeTask]) -> list[Forest]:
     """Return the trees of some tasks: what a thread or another process does at once."""
-    return [growers[g](stream) for g, stream in tasks]
+    trees = []
+    for g, stream in tasks:
+        trees.append(growers[g](stream))
+    return trees
 
 
 def groups_for_threads(
@@ -211,7 +214,7 @@ class TasksOnWorkers(Generic[Result]):
             self.cancel()
 
     def cancel(self) -> None:
-        """Cancel the tasks whose results were not asked for."""
+        """Cancel the tasks whose results nobody waits for."""
         left = list(self._left.values())
         self._left = {}
         if left and self._client.status == "running":
@@ -224,7 +227,7 @@ class TasksOnWorkers(Generic[Result]):
         for _ in range(ATTEMPTS):
             try:
                 with _scheduler_of(self._client):
-                    found: Result = self._left[number].result()
+                    result: Result = self._left[number].result()
             except CancelledError:
                 self._submit_all(list(self._left))
             except Exception as error:
@@ -233,7 +236,7 @@ class TasksOnWorkers(Generic[Result]):
                 raise
             else:
                 del self._left[number]
-                return found
+                return result
         raise RuntimeError(_died("what was sent to the workers was lost again and again"))
 
 

@@ -74,8 +74,8 @@ def grow_branches(
     """
 
     def grown(branch: GrowingBranch) -> tuple[GrownBranch, list[GrowingBranch]]:
-        found = grow(branch)
-        return found, _begun(branch, found.buffers)
+        part = grow(branch)
+        return part, _begun(branch, part.buffers)
 
     whole = GrowingBranch(1, 0, n, 0, state)
     parts = sorted(with_all_that_follow(grown, whole, n_jobs), key=lambda part: part.number)

@@ -115,13 +115,19 @@ def grow_forest(
         ranks, case_weights,
     )  # fmt: skip
 
+    trees = trees_in_order([grow], [(0, stream) for stream in streams], n_jobs, X.size)
+
     def grown() -> Iterator[Forest]:
-        for tree in trees_in_order([grow], [(0, stream) for stream in streams], n_jobs, X.size):
+        for tree in trees:
             yield tree
             advance()
 
     with compiled_at_ease(grow_tree):
-        return joined(grown(), len(streams))
+        if len(streams) > 1:
+            return joined(grown(), len(streams))
+        [tree] = trees
+        advance()
+        return tree.lean()
 
 
 class TreeGrower:

@@ -221,7 +221,7 @@ class TreeBatch:
         leaf: NDArray[np.int32],
         done: NDArray[np.int64],
     ) -> None:
-        """Call `grow_batch`; only what changes from round to round is asked for its types."""
+        """Call `grow_batch`; only of what changes from round to round the types are looked up."""
         arguments = (
             self._address, *self._growth.arguments, targets, self._columns, self._permutations,
             self._out, root, leaf, done,

@@ -59,8 +59,8 @@ def coefficient_of(words, floats, place, level):
             first = middle + 1
         else:
             last = middle
-    found = first < -n and words[at + first] == wanted
-    return floats[at + first - n] if found else np.float32(0.0)
+    has_level = first < -n and words[at + first] == wanted
+    return floats[at + first - n] if has_level else np.float32(0.0)
 
 
 @part

@@ -75,18 +75,9 @@ def end_of_directory(count: int, size: int, offset: int) -> bytes:
 def _common(member: Member, large: bool, extra: bytes) -> bytes:
     """Return the fields that header and directory have in common."""
     sizes = (0xFFFFFFFF, 0xFFFFFFFF) if large else (member.stored, member.size)
-    return struct.pack(
-        "<HHHHHIIIHH",
-        VERSION_64 if large else VERSION,
-        UTF8_NAMES,
-        member.method,
-        0,
-        DATE,
-        member.crc,
-        *sizes,
-        len(member.name.encode()),
-        len(extra),
-    )
+    version, lengths = VERSION_64 if large else VERSION, (len(member.name.encode()), len(extra))
+    first = version, UTF8_NAMES, member.method, 0, DATE, member.crc
+    return struct.pack("<HHHHHIIIHH", *first, *sizes, *lengths)
 
 
 # A file of named members that is checked before it is used: a zip archive with checksums.

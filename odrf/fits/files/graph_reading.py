@@ -142,10 +142,7 @@ SAVED = Fit, GuidedFit, BoostedFit, Recalibration, StackedFit
 
 
 class FitReader:
-    """Builds the fit that an archive holds, with the user's `functions` by name.
-
-    If `trusted`, formulas may use any code; `absent` has the names that they need and lack.
-    """
+    """Builds the fit that an archive holds, with the user's `functions` by name."""
 
     def __init__(self, archive: ArchiveReader, functions: Mapping[str, Any], trusted: bool) -> None:
         self.absent: dict[str, None] = {}

@@ -247,16 +247,12 @@ def _as_doubles(value: Any) -> dict[str, Any]:
 
 def _in_whole_numbers_and_others(X: NDArray[np.float32]) -> dict[str, Any]:
     """Return the rows of a matrix (r, n) of whole numbers apart, which take a few bits each."""
-    whole = np.array([_is_whole(row) for row in X], dtype=np.bool_)
-    of_these = {
-        "whole": MadeWhenWritten(lambda: X[whole]),
-        "others": MadeWhenWritten(lambda: X[~whole]),
-    }
-    return {"is_whole": whole, **of_these}
-
-
-def _is_whole(row: NDArray[np.float32]) -> bool:
-    return bool(row.min() >= 0 and row.max() < WHOLE and (row == np.floor(row)).all())
+    whole = np.array(
+        [row.min() >= 0 and row.max() < WHOLE and (row == np.floor(row)).all() for row in X],
+        dtype=np.bool_,
+    )
+    parts = MadeWhenWritten(lambda: X[whole]), MadeWhenWritten(lambda: X[~whole])
+    return {"is_whole": whole, "whole": parts[0], "others": parts[1]}
 
 
 def _counts(data: TrainingData) -> dict[str, Any]:

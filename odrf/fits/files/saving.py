@@ -54,10 +54,7 @@ def saved_bytes(fit: AnyFit, data: bool) -> int:
 
 
 def replaced(path: str | PathLike[str], content: bytes) -> None:
-    """Write a file as a whole: readers of `path` get the old content, or all of the new.
-
-    It is written to a file of the same folder that ends in ``.part``, which then takes the name.
-    """
+    """Write a file as a whole: readers of `path` get the old content, or all of the new."""
     with replacing(path) as file:
         file.write(content)
 

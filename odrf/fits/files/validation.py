@@ -17,7 +17,6 @@ from patsy import EvalEnvironment
 
 from odrf.design.design import Design, TrainingData
 from odrf.design.encoding import Durations, Encoding, Indicators, Moments, Numbers, Ranks
-from odrf.design.evaluation import Evaluation
 from odrf.design.formula import Expression, Formula, names_in, read_formula
 from odrf.design.predictors import Predictors
 from odrf.design.ranks import OwnRanks
@@ -26,7 +25,7 @@ from odrf.design.structure import STRUCTURE_ARGUMENTS, RowStructure
 from odrf.design.survival_times import SurvivalTimes
 from odrf.design.trusted import UNTRUSTED, untrusted_part
 from odrf.engine.directions.samplers import SamplerMixture
-from odrf.engine.factors import EncodedColumns, Layout, Matrix, stored
+from odrf.engine.factors import EncodedColumns, Matrix, stored
 from odrf.engine.guided.forest import GuidedForest
 from odrf.engine.splits.surrogates import SurrogateSplits
 from odrf.engine.trees.concatenate import OF_NODES, OF_TERMS
@@ -41,7 +40,7 @@ from odrf.fits.survival.fit import SurvivalFit
 from odrf.projections.mixture import Mixture
 from odrf.statistics.calibration import Power, Steps
 from odrf.statistics.ridge import KERNELS
-from odrf.statistics.survival.score_curves import CurvesOfScores, ProportionalHazards
+from odrf.statistics.survival.score_curves import ProportionalHazards
 
 
 def require_sound_times(times: SurvivalTimes, n: int) -> None:
@@ -139,7 +138,9 @@ def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
             _require(rows.unseen is None or rows.unseen.shape == rows.counts.shape)
         if isinstance(fit, BoostedSurvivalFit):
             _require(fit.event_times.ndim == 1)
-            _require_curves(fit.curves)
+            if isinstance(fit.curves, ProportionalHazards):
+                _require(fit.curves.times.ndim == 1)
+                _require(fit.curves.times.shape == fit.curves.baseline.shape)
 
 
 def _require_sums(sums: RowSums, design: Design, n_trees: int) -> None:
@@ -374,11 +375,6 @@ def _require_rows(data: TrainingData, p: int, K: int) -> None:
     _require_matrix(data.X)
 
 
-def _require_curves(curves: CurvesOfScores) -> None:
-    if isinstance(curves, ProportionalHazards):
-        _require(curves.times.ndim == 1 and curves.times.shape == curves.baseline.shape)
-
-
 def _require_structure(structure: RowStructure, n: int) -> None:
     for name in STRUCTURE_ARGUMENTS:
         codes = getattr(structure, name)
@@ -392,18 +388,14 @@ def _require_matrix(X: Matrix) -> None:
     if not isinstance(X, EncodedColumns):
         return
     r = len(stored(X))
-    _require_layout(X.layout, r, len(X))
+    place, level, n_numbers = X.layout
+    _require(place.shape == level.shape == (len(X),) and 0 <= n_numbers <= r)
+    _require(_within(place, 0, r) and _within(level, 0, 2**24 + 1))
+    _require(((level == 0) == (place < n_numbers)).all())
     for row in range(X.layout.n_numbers, r):
         codes, levels = stored(X)[row], X.layout.level[X.layout.place == row]
         _require(len(levels) > 0 and (codes == np.floor(codes)).all())
         _require(_within(codes, 0, int(levels.max()) + 1))
-
-
-def _require_layout(layout: Layout, r: int, p: int) -> None:
-    place, level, n_numbers = layout
-    _require(place.shape == level.shape == (p,) and 0 <= n_numbers <= r)
-    _require(_within(place, 0, r) and _within(level, 0, 2**24 + 1))
-    _require(((level == 0) == (place < n_numbers)).all())
 
 
 # What has the methods of a protocol, of all that a file can hold.
@@ -518,7 +510,7 @@ def require_trusted_formula(design: Design) -> None:
     formula = _read(design.formula, columns)
     functions = {name for evaluation in evaluations for name in evaluation.given}
     for atom in (formula.response, *(atom for term in formula.terms for atom in term)):
-        if not isinstance(atom, Expression) or _is_checked(atom, evaluations):
+        if not isinstance(atom, Expression) or atom in (each.expression for each in evaluations):
             continue
         part = untrusted_part(atom.code, columns, {}, functions)
         if part is not None:
@@ -527,10 +519,6 @@ def require_trusted_formula(design: Design) -> None:
                 "terms: load(path, trusted=True) lets fits by this formula run it; use that only "
                 "for a file that you trust"
             )
-
-
-def _is_checked(atom: Expression, evaluations: list[Evaluation]) -> bool:
-    return any(evaluation.expression == atom for evaluation in evaluations)
 
 
 def _read(formula: str, columns: list[str]) -> Formula:

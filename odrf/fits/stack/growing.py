@@ -182,10 +182,10 @@ def quick_importance(
     if parts is None:
         return np.zeros(len(design.columns))
     target, weights = responses_held_out(fit), fit.data.weights
-    found = held_out_importance(
+    importance = held_out_importance(
         parts, fit.data.X, target, weights, first, False, fit.control.n_jobs
     )
-    return np.repeat(np.maximum(found, 0.0), [b - a for a, b in pairwise(first)])
+    return np.repeat(np.maximum(importance, 0.0), [b - a for a, b in pairwise(first)])
 
 
 # If there are several kinds, each is tried with few runs first, and the better half continues with
@@ -353,8 +353,8 @@ def grow_stack(
     many_rows = len(data.y) >= MANY_ROWS
     others = _others_to_try(boosting, control, few_classes and many_rows)
     if others:
-        found, trials = further_runs(others, grow_runs, values, data, end)
-        added = [StackedPart(name, fit) for name, fit in found.items()]
+        runs, trials = further_runs(others, grow_runs, values, data, end)
+        added = [StackedPart(name, fit) for name, fit in runs.items()]
         parts += added
         values += [_out_of_bag(part, data) for part in added]
     known = stack_rows(values, data)

@@ -149,9 +149,9 @@ def kernel_smoothers_of(
     if by_fold is None:
         return (_with_all_rows(plain, data.X, drawn),)
     first = Choice(ridge.kernel, ridge.width / usual_distance(points), ridge.penalty)
-    found = oblique_kernel_ridge(*known, first, by_fold.fold[drawn], by_fold.importance)
+    fitted = oblique_kernel_ridge(*known, first, by_fold.fold[drawn], by_fold.importance)
     oblique = replace(
-        plain, ridge=found.ridge, left_out=found.left_out, directions=found.directions
+        plain, ridge=fitted.ridge, left_out=fitted.left_out, directions=fitted.directions
     )
     return tuple(_with_all_rows(smoother, data.X, drawn) for smoother in (plain, oblique))
 
@@ -270,8 +270,8 @@ def base_of(data: TrainingData, splines: bool) -> tuple[AdditiveBase, NDArray[np
         if splines and len(values) >= FEWEST_VALUES:
             knots[j] = np.quantile(values, np.linspace(0, 1, KNOTS))
     terms = np.hstack(list(_terms(X, knots, centre, ends)))
-    found = ridge_regression(terms, data.y, data.weights)
-    return AdditiveBase(knots, centre, found.coef, found.intercept, ends), found.left_out
+    ridge = ridge_regression(terms, data.y, data.weights)
+    return AdditiveBase(knots, centre, ridge.coef, ridge.intercept, ends), ridge.left_out
 
 
 def _terms(

@@ -17,13 +17,7 @@ from odrf.errors import InputError
 from odrf.fits.fit import BoostedFit, enlarged_boosted_fit, grow_boosted_fit
 from odrf.fits.responses import boosted_out_of_bag
 from odrf.options.boosting import ResolvedBoostingOptions
-from odrf.statistics.survival.score_curves import (
-    CurvesOfScores,
-    FailureTimes,
-    breslow_baseline,
-    calibrated_failure_times,
-    calibrated_hazards,
-)
+from odrf.statistics.survival import score_curves
 
 # Curves of fewer events that the trees have not seen vary more than those of all rows are wrong.
 FEWEST_EVENTS = 20
@@ -33,7 +27,7 @@ FEWEST_EVENTS = 20
 class BoostedSurvivalFit(BoostedFit):
     """A fit of boosted trees for times to an event, with the event times (R,)."""
 
-    curves: CurvesOfScores
+    curves: score_curves.CurvesOfScores
     event_times: NDArray[np.float64]
     evaluated: str
 
@@ -109,14 +103,14 @@ def _has_events(fit: BoostedFit, rows: NDArray[np.bool_]) -> bool:
 
 def _curves(
     fit: BoostedFit, scores: NDArray[np.float64], rows: NDArray[np.bool_], calibrated: bool
-) -> CurvesOfScores:
+) -> score_curves.CurvesOfScores:
     """Return the curves of the scores of some rows, with a slope if `calibrated`."""
     times, weights, loss = fit.data.require_times().keeping(rows), fit.data.weights[rows], fit.loss
     event = times.event > 0
     if not isinstance(loss, FailureTimeLoss):
-        curves = calibrated_hazards if calibrated else breslow_baseline
+        curves = score_curves.calibrated_hazards if calibrated else score_curves.breslow_baseline
         return curves(scores, times.time, event, times.start, weights)
     logarithms = log_times(times.time, event, times.start)
     if calibrated:
-        return calibrated_failure_times(loss.law, logarithms, scores, weights)
-    return FailureTimes(loss.law, best_scale(loss.law, logarithms, scores, weights))
+        return score_curves.calibrated_failure_times(loss.law, logarithms, scores, weights)
+    return score_curves.FailureTimes(loss.law, best_scale(loss.law, logarithms, scores, weights))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,15 +31,9 @@ from odrf.fits.predicting import RowsToPredict, leaf_frame, spread_numbers
 from odrf.fits.survival.fit import SurvivalFit
 from odrf.fits.survival.hazards import cause_numbers
 from odrf.public.progress import progress_bar
+from odrf.statistics import jackknife
 from odrf.statistics.curves import curve_covariances, simultaneous_width, typical_df
 from odrf.statistics.effects import reach_in_errors
-from odrf.statistics.jackknife import (
-    Variance,
-    degrees_of_freedom,
-    enough_trees,
-    predicted_by_one,
-    rows_of_trees,
-)
 from odrf.statistics.survival.score_curves import CurvesOfScores, FailureTimes
 
 Floats = NDArray[np.float64]
@@ -216,7 +210,8 @@ def predict_survival(
     """Return the predictions for the rows by the trees `out_of_bag` (B, n), None for all."""
     checked_choice("type", type, SURVIVAL_PREDICTIONS)
     require_use(type, times, shares, cause)
-    fit = cast(SurvivalFit, rows.fit)
+    fit = rows.fit
+    assert isinstance(fit, SurvivalFit)
     causes = cause_numbers(cause, fit.design.response.causes)
     if type == LEAF:
         return leaf_frame(fit, rows)
@@ -358,10 +353,7 @@ POINTS, VALUES_AT_ONCE = 2**11, 2**22
 
 
 class CurveErrors(NamedTuple):
-    """Curves (m, G), their errors, and how many these a curve is from its expectation.
-
-    `alone` is for single points, `reach` (m,) for whole curves; NaN where a single tree predicts.
-    """
+    """Curves (m, G), their errors, and how many these a curve is from its expectation."""
 
     estimate: Floats
     std_error: Floats
@@ -377,17 +369,13 @@ def curve_errors(
     cause: int | None = None,
     advance: Callable[[int], object] = lambda n: None,
 ) -> CurveErrors:
-    """Return curves with their errors over training samples, by the jackknife after bootstrap.
-
-    At ascending times (G,), survival or the incidence of a `cause`, from 0; a simultaneous band
-    covers all points with probability `level`.
-    """
+    """Return curves with their errors over training samples, by the jackknife after bootstrap."""
     fit, grid = rows.fit, rows.ranks(times)
     m, G, B = rows.X.shape[1], len(times), fit.forest.n_trees
     kinds = kinds_of_trees(fit)
-    drawn = rows_of_trees(kinds, fit.draws, rows.out_of_bag is not None)
+    drawn = jackknife.rows_of_trees(kinds, fit.draws, rows.out_of_bag is not None)
     estimate, raw, bias, of_trees = np.empty((4, m, G))
-    reach, most_df = np.empty(m), degrees_of_freedom(fit.draws)
+    reach, most_df = np.empty(m), jackknife.degrees_of_freedom(fit.draws)
 
     def run(block: slice) -> None:
         values = _of_trees(rows, grid, cause, block)
@@ -403,13 +391,13 @@ def curve_errors(
     size = max(1, min(POINTS // G, VALUES_AT_ONCE // (B * G)))
     for _ in in_blocks(run, row_blocks(m, size), fit.control.n_jobs, advance):
         pass
-    variance = Variance(raw, bias, of_trees, drawn.out_of_bag.shape[1])
+    variance = jackknife.Variance(raw, bias, of_trees, drawn.out_of_bag.shape[1])
     std_error = np.sqrt(variance.total)
-    by_one = predicted_by_one(rows.out_of_bag, kinds, m)
+    by_one = jackknife.predicted_by_one(rows.out_of_bag, kinds, m)
     std_error[by_one], reach[by_one] = np.nan, np.nan
     raw, bias, of_trees = (part[~by_one].ravel() for part in (raw, bias, of_trees))
-    known = Variance(raw, bias, of_trees, variance.n)
-    advised = 0 if by_one.all() else enough_trees(known, B)
+    known = jackknife.Variance(raw, bias, of_trees, variance.n)
+    advised = 0 if by_one.all() else jackknife.enough_trees(known, B)
     return CurveErrors(estimate, std_error, reach_in_errors(level, most_df), reach, advised)
 
 

@@ -13,15 +13,7 @@ from numpy.typing import NDArray
 from odrf.checks import checked_choice, is_number
 from odrf.design.survival_times import SurvivalTimes
 from odrf.engine.oob import OutOfBag, predict_out_of_bag
-from odrf.engine.survival.curve_numbers import (
-    hazard_at,
-    incidence_at,
-    mortality,
-    restricted_mean_at,
-    survival_at,
-    time_lost_at,
-    with_means_above,
-)
+from odrf.engine.survival import curve_numbers
 from odrf.engine.survival.curves import LeafCurves, leaf_curves, node_curves
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError, warn_user
@@ -55,10 +47,7 @@ NO_CURVES = LeafCurves(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32),
 
 @dataclass(frozen=True)
 class SurvivalFit(Fit):
-    """A tree or forest for times to an event, whose nodes have the mortality as their value.
-
-    It is the cumulative hazard added up over all event times (R,).
-    """
+    """A tree or forest for times to an event, whose nodes have the mortality as their value."""
 
     curves: LeafCurves = field(default_factory=lambda: NO_CURVES)
     event_times: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
@@ -74,7 +63,9 @@ def with_curves(fit: Fit) -> SurvivalFit:
     """Return the fit with the curves of its leaves, from the rows that each tree drew."""
     ranks = fit.data.require_times().ranks
     curves = leaf_curves(fit.forest, fit.data.X, ranks, fit.draws)
-    value = with_means_above(fit.forest, mortality(curves, ranks.n_times))
+    value = curve_numbers.with_means_above(
+        fit.forest, curve_numbers.mortality(curves, ranks.n_times)
+    )
     forest = replace(fit.forest, value=value[:, np.newaxis])
     return as_survival_fit(fit, forest=forest, curves=curves)
 
@@ -119,30 +110,30 @@ def _incidence(fit: SurvivalFit, cause: int) -> CumulativeIncidence:
 CURVE_ESTIMANDS = {
     "survival": CurveEstimand(
         "S", "survival at {time}",
-        lambda fit, time, _: survival_at(fit.curves, _rank(fit, time)),
+        lambda fit, time, _: curve_numbers.survival_at(fit.curves, _rank(fit, time)),
         lambda fit, time, _: survival_pseudo_values(_sets(fit), time),
         is_probability=True,
     ),
     "rmst": CurveEstimand(
         "RMST", "restricted mean survival time up to {time}",
-        lambda fit, time, _: restricted_mean_at(fit.curves, fit.event_times, time),
+        lambda fit, time, _: curve_numbers.restricted_mean_at(fit.curves, fit.event_times, time),
         lambda fit, time, _: restricted_mean_pseudo_values(_sets(fit), time),
         is_area=True,
     ),
     "hazard": CurveEstimand(
         "H", "cumulative hazard at {time}",
-        lambda fit, time, _: hazard_at(fit.curves, _rank(fit, time)),
+        lambda fit, time, _: curve_numbers.hazard_at(fit.curves, _rank(fit, time)),
         lambda fit, time, _: hazard_pseudo_values(_sets(fit), time),
     ),
     "incidence": CurveEstimand(
         "F", "cumulative incidence of {cause} at {time}",
-        lambda fit, time, cause: incidence_at(fit.curves, cause, _rank(fit, time)),
+        lambda fit, time, cause: curve_numbers.incidence_at(fit.curves, cause, _rank(fit, time)),
         lambda fit, time, cause: incidence_pseudo_values(_incidence(fit, cause), time),
         of_cause=True, is_probability=True,
     ),
     "lost": CurveEstimand(
         "L", "time lost by {cause} up to {time}",
-        lambda fit, time, cause: time_lost_at(fit.curves, cause, fit.event_times, time),
+        lambda fit, time, k: curve_numbers.time_lost_at(fit.curves, k, fit.event_times, time),
         lambda fit, time, cause: time_lost_pseudo_values(_incidence(fit, cause), time),
         of_cause=True, is_area=True,
     ),
@@ -157,10 +148,7 @@ ROUNDING = 1e-10
 
 @dataclass(frozen=True)
 class EstimandFit(Fit):
-    """A survival forest as the regression forest of one number of its curves.
-
-    The values of its leaves are that number, its responses pseudo-values; `late`: rows enter late.
-    """
+    """A survival forest as the regression forest of one number of its curves."""
 
     estimand: str = "survival"
     time: float = 0.0
@@ -197,7 +185,7 @@ def estimand_fit(fit: SurvivalFit, estimand: Any, time: Any, cause: Any = None) 
         raise InputError(
             f"time={time!r}: {name} is the same for all training rows: use an earlier time"
         )
-    value = with_means_above(fit.forest, of.of_leaves(fit, at, number or 0))
+    value = curve_numbers.with_means_above(fit.forest, of.of_leaves(fit, at, number or 0))
     known: dict[str, Any] = {each.name: getattr(fit, each.name) for each in fields(Fit)}
     of_cause = "" if named is None else f", cause={named!r}"
     known |= {
@@ -269,10 +257,7 @@ def _in_words(time: float) -> str:
 
 # A single tree for times to an event: its curves and hazards, and how it is evaluated.
 def survival_tree_of(fit: Fit) -> SurvivalFit:
-    """Return the fit of one tree with curves and hazards of all its nodes.
-
-    Weight, impurity and gain become those of the exponential deviance, by which it is pruned.
-    """
+    """Return the fit of one tree with curves and hazards of all its nodes."""
     times = fit.data.require_times()
     ranks = times.ranks
     curves = node_curves(fit.forest, fit.data.X, ranks, fit.draws)
@@ -285,16 +270,13 @@ def survival_tree_of(fit: Fit) -> SurvivalFit:
         log_rank=split_statistics(*of_tree, fit.control),
         subjects=subjects_in_nodes(*of_tree),
     )
-    value = mortality(curves, ranks.n_times)[:, np.newaxis]
+    value = curve_numbers.mortality(curves, ranks.n_times)[:, np.newaxis]
     forest = replace(described, value=value)
     return as_survival_fit(fit, forest=forest, curves=curves, hazards=hazards)
 
 
-# The trees of a fit as pruning by a loss sees them.
-def trees_to_prune(fit: Fit, loss: str) -> Forest:
-    """Return the trees with the weights and impurities by which `loss` prunes them."""
-    if loss != LOG_RANK:
-        return fit.forest
+def trees_with_log_ranks(fit: Fit) -> Forest:
+    """Return the tree of a fit with the log-rank statistics by which it can be pruned."""
     if not isinstance(fit, SurvivalFit) or fit.hazards is None:
         raise InputError(
             f'loss="{LOG_RANK}" is for trees of times to an event, Surv(time, event): use '

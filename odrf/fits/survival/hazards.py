@@ -21,19 +21,8 @@ from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import InputError
 from odrf.options.criteria import EXPONENTIAL, GRAY, checked_cause
 from odrf.options.tree import ResolvedOptions
-from odrf.pruning.event_deviance import (
-    node_events,
-    sums_in_nodes,
-    with_event_deviance,
-    with_shrunken_rates,
-)
-from odrf.statistics.survival.observation import censoring_curve
-from odrf.statistics.survival.time_scales import (
-    ExponentialScale,
-    SubdistributionScale,
-    exponential_scale,
-    subdistribution_scale,
-)
+from odrf.pruning import event_deviance
+from odrf.statistics.survival import observation
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -43,7 +32,7 @@ def hazard_scale(times: SurvivalTimes, weights: Floats) -> EvaluatedEvents:
     """Return the events of all causes; a time of 0 counts as half of the shortest other one."""
     least = 0.0 if times.start is not None else _least(times)
     observed = _observed(times, least)
-    scale = exponential_scale(observed, times.event, weights, times.start)
+    scale = observation.exponential_scale(observed, times.event, weights, times.start)
     return EvaluatedEvents(None, scale, least)
 
 
@@ -72,7 +61,7 @@ class EvaluatedEvents:
     """
 
     cause: str | None
-    scale: ExponentialScale | SubdistributionScale
+    scale: observation.ExponentialScale | observation.SubdistributionScale
     least: float
     number: int = 0
 
@@ -83,7 +72,7 @@ class EvaluatedEvents:
     def exposure(self, times: SurvivalTimes) -> Floats:
         """Return how many events (n,) each row would have had by the hazard of all rows."""
         observed = _observed(times, self.least)
-        if isinstance(self.scale, ExponentialScale):
+        if isinstance(self.scale, observation.ExponentialScale):
             return self.scale.exposure(observed, times.start)
         return self.scale.exposure(observed, (times.event > 0) & (times.event != self.number))
 
@@ -103,7 +92,7 @@ def evaluated_events(
     if control.criterion != GRAY:
         return replace(hazard_scale(times.about(cause), weights), cause=cause)
     number, least = 1 + int(cause_numbers(cause, times.causes)[0]), _least(times)
-    scale = subdistribution_scale(_observed(times, least), times.event, number, weights)
+    scale = observation.subdistribution_scale(_observed(times, least), times.event, number, weights)
     return EvaluatedEvents(cause, scale, least, number)
 
 
@@ -123,14 +112,11 @@ def targets_of_times(data: TrainingData, control: ResolvedOptions) -> Targets:
 
 
 def ranks_of_splits(data: TrainingData, control: ResolvedOptions) -> EventRanks:
-    """Return the times of the rows as ranks, with the events that splits are about.
-
-    By Gray's scores rows stay at risk after events of other causes.
-    """
+    """Return the times of the rows as ranks, with the events that splits are about."""
     every, times = data.require_times(), _times_of_splits(data, control)
     if control.criterion != GRAY:
         return times.ranks
-    G = censoring_curve(every.time, every.event, data.weights)
+    G = observation.censoring_curve(every.time, every.event, data.weights)
     number, at = 1 + int(cause_numbers(control.cause, every.causes)[0]), times.event_times
     before = G.just_before(every.time), G.just_before(at)
     return subdistribution_ranks(every.time, every.event, number, at, *before)
@@ -196,15 +182,15 @@ def node_hazards(
     counts = draws.filling(0)[:, np.newaxis]
     exposure = evaluated.exposure(every)
     of_tree = tree, leaf, times.event, exposure, weights, counts
-    events = node_events(*of_tree, n_causes=len(times.causes))
+    events = event_deviance.node_events(*of_tree, n_causes=len(times.causes))
     terms = np.column_stack([weights, weights * times.exposure])
-    of_rows, person_time = sums_in_nodes(tree, leaf, terms, counts).T
+    of_rows, person_time = event_deviance.sums_in_nodes(tree, leaf, terms, counts).T
     causes, events_of_cause = np.arange(1, 1 + len(every.causes)), np.empty((0, 0))
     if len(causes) > 1:
         happened = np.where(every.event[:, np.newaxis] == causes, weights[:, np.newaxis], 0.0)
-        events_of_cause = sums_in_nodes(tree, leaf, happened, counts)
-    rated = with_event_deviance(tree, events)
-    shrunken = with_shrunken_rates(rated, VARIATION)
+        events_of_cause = event_deviance.sums_in_nodes(tree, leaf, happened, counts)
+    rated = event_deviance.with_event_deviance(tree, events)
+    shrunken = event_deviance.with_shrunken_rates(rated, VARIATION)
     per_weight = np.divide(
         2.0 * rated.weight, of_rows, out=np.zeros_like(of_rows), where=of_rows > 0
     )
@@ -215,8 +201,8 @@ def node_hazards(
     relative, of_cause = shrunken.value[:, 0], np.empty((0, 0))
     if len(times.causes) > 1:
         of_cause = shrunken.value
-        together = with_event_deviance(tree, node_events(*of_tree))
-        relative = with_shrunken_rates(together, VARIATION).value[:, 0]
+        together = event_deviance.with_event_deviance(tree, event_deviance.node_events(*of_tree))
+        relative = event_deviance.with_shrunken_rates(together, VARIATION).value[:, 0]
     numbers = events.events.sum(axis=1), events.exposure, person_time, relative, of_cause
     return NodeHazards(*numbers, events_of_cause=events_of_cause), described
 

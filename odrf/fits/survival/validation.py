@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, Protocol, cast
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,18 +19,11 @@ from odrf.engine.trees.forest import Forest
 from odrf.errors import AbsentError, InputError
 from odrf.fits.fit import Fit
 from odrf.fits.missing import reading_empty_cells
-from odrf.fits.predicting import offsets_of_rows, rows_of
 from odrf.fits.responses import groups_of_rows, leaves_rows_out
+from odrf.fits.survival import hazards
 from odrf.fits.survival.boosted import BoostedSurvivalFit
 from odrf.fits.survival.curves import PredictedRows, PredictedScores, incidences, times_lost
-from odrf.fits.survival.fit import SurvivalFit
-from odrf.fits.survival.hazards import (
-    EvaluatedEvents,
-    cause_numbers,
-    evaluated_events,
-    node_hazards,
-    split_statistics,
-)
+from odrf.fits.survival.fit import SurvivalFit, with_curves
 from odrf.pruning.complexity import LOG_RANK, Subtrees, with_split_statistics
 from odrf.pruning.event_deviance import event_losses, events_by_cause
 from odrf.pruning.validation import EvaluationRows, HeldOut, held_out
@@ -56,16 +49,6 @@ class NoValidationRowsError(AbsentError):
     """None of the evaluated rows has an event."""
 
 
-class PredictedCurves(Protocol):
-    """Rows whose risks and curves are predicted."""
-
-    def risk(self) -> Floats:
-        """Return the risks (m,)."""
-
-    def survival(self, times: Floats, advance: Callable[[int], object] = ...) -> Floats:
-        """Return the survival (m, G) at ascending times (G,)."""
-
-
 @dataclass(frozen=True)
 class PredictedCause:
     """Rows whose risk of one `cause`, from 0, is predicted."""
@@ -81,6 +64,10 @@ class PredictedCause:
     def survival(self, times: Floats, advance: Callable[[int], object] = lambda n: None) -> Floats:
         """Return the probability (m, G) not to have had an event of the cause by the times."""
         return 1 - incidences(self.rows, times, np.array([self.cause]), advance)[:, 0]
+
+
+PredictedCurves = PredictedRows | PredictedScores | PredictedCause
+"""Rows (m,) whose risks, and curves at ascending times, are predicted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,25 +107,27 @@ class EvaluatedPredictions:
 def evaluated_training_rows(
     fit: SurvivalFit, out_of_bag: Mask, cause: str | None
 ) -> EvaluatedPredictions:
-    """Return the training rows, predicted by their trees of `out_of_bag` (B, n), else by all.
-
-    A `cause` alone is the event; None: every cause is.
-    """
+    """Return the training rows, predicted by their trees of `out_of_bag` (B, n), else by all."""
     trees, source = (out_of_bag, OUT_OF_BAG_ROWS) if leaves_rows_out(fit) else (None, TRAINING)
     predicted = _of_cause(PredictedRows(fit, fit.data.X, trees), cause)
     return evaluated_rows(fit, predicted, fit.times, fit.data.weights, source, None, cause)
+
+
+def evaluated_out_of_bag(fit: Fit) -> EvaluatedPredictions:
+    """Return the training rows of a forest for times, predicted out of bag, of all causes."""
+    curved = fit if isinstance(fit, SurvivalFit) else with_curves(fit)
+    return evaluated_training_rows(curved, fit.draws.all_unseen(), None)
 
 
 def evaluated_new_rows(
     fit: SurvivalFit, newdata: pd.DataFrame, cause: str | None
 ) -> EvaluatedPredictions:
     """Return new rows with their times, each of weight 1, predicted by all trees."""
-    rows = rows_of(fit, newdata)
-    complete = newdata[rows.complete]
-    times = fit.design.response.times(complete)
-    reading = cast(SurvivalFit, rows.fit)  # it knows the fills of empty cells
-    predicted, weights = _of_cause(PredictedRows(reading, rows.X), cause), np.ones(len(times))
-    return evaluated_rows(fit, predicted, times, weights, NEW, complete, cause)
+    X, complete = fit.design.matrix(newdata)
+    rows = newdata[complete]
+    times = fit.design.response.times(rows)
+    predicted = _of_cause(PredictedRows(*reading_empty_cells(fit, X)), cause)
+    return evaluated_rows(fit, predicted, times, np.ones(len(times)), NEW, rows, cause)
 
 
 def evaluated_rows(
@@ -194,7 +183,7 @@ def _code(fit: SurvivalFit | BoostedSurvivalFit, cause: str | None) -> int | Non
     """Return the number of a cause from 1; None: all causes."""
     if cause is None:
         return None
-    return int(cause_numbers(cause, fit.design.response.causes)[0]) + 1
+    return int(hazards.cause_numbers(cause, fit.design.response.causes)[0]) + 1
 
 
 # By how much survival is predicted worse out of bag when a predictor is permuted among the rows.
@@ -223,31 +212,10 @@ class LossesByPredictor(NamedTuple):
     brier: list[RepeatedEstimate]
 
 
-@dataclass(frozen=True)
-class _Scoring:
-    """Scores of the means of the trees at the evaluated rows."""
-
-    evaluated: EvaluatedPredictions
-    until: float
-    at: Floats
-    values: Sequence[Floats]
-
-    def scores(self, predicted: PredictedRows) -> list[RowwiseEstimate]:
-        """Return C and minus the integrated Brier score."""
-        means, rows = predicted.means(self.values)[self.evaluated.used], self.evaluated.rows
-        C = concordances(rows, means[:, 0], self.until)
-        survival = conditional_survival(means[:, 2:], means[:, 1]) if rows.since else means[:, 1:]
-        score = brier_of_curves(rows, survival, self.at).integrated
-        return [C[UNO], RowwiseEstimate(-score.estimate, -score.influence)]
-
-
 def losses_when_permuted(
     evaluated: EvaluatedPredictions, seed: int, progress: bool = False
 ) -> LossesByPredictor:
-    """Return the losses of the fit whose out-of-bag predictions are `evaluated`.
-
-    All columns of a predictor are permuted together, twice or, of fewer rows, more often.
-    """
+    """Return the losses of the fit whose out-of-bag predictions are `evaluated`."""
     of_cause = evaluated.predicted if isinstance(evaluated.predicted, PredictedCause) else None
     predicted = evaluated.predicted if of_cause is None else of_cause.rows
     assert isinstance(predicted, PredictedRows)
@@ -256,31 +224,36 @@ def losses_when_permuted(
     at = evaluated.rows.grid(until, TIMES)
     cause = None if of_cause is None else of_cause.cause
     values = _values(predicted, at, cause, evaluated.rows.since)
-    scoring = _Scoring(evaluated, until, at, values)
-    base = scoring.scores(predicted)
+
+    def scores(of: PredictedRows) -> list[RowwiseEstimate]:
+        """Return C and minus the integrated Brier score of the means of the trees."""
+        means, rows = of.means(values)[evaluated.used], evaluated.rows
+        C = concordances(rows, means[:, 0], until)
+        survival = conditional_survival(means[:, 2:], means[:, 1]) if rows.since else means[:, 1:]
+        score = brier_of_curves(rows, survival, at).integrated
+        return [C[UNO], RowwiseEstimate(-score.estimate, -score.influence)]
+
+    base = scores(predicted)
     repeats = int(np.clip(np.ceil(ROWS / len(used)), FEWEST, MOST))
     first, forest = predicted.fit.design.first, predicted.fit.forest
     in_splits = np.zeros(first[-1], dtype=np.bool_)
     in_splits[forest.index] = True
-    losses = []
+    losses: list[list[RepeatedEstimate]] = []
     with progress_bar(total=len(first) - 1, unit="predictor", progress=progress) as bar:
         for j in range(len(first) - 1):
+            after = [base] * repeats
             if in_splits[first[j] : first[j + 1]].any():
-                others = _permutations(predicted, j, used, repeats, seed)
-                scores = [scoring.scores(permuted) for permuted in others]
-            else:
-                scores = [base] * repeats
-            losses.append([_differences(base, after) for after in scores])
+                after = list(map(scores, _permutations(predicted, j, used, repeats, seed)))
+            losses.append(
+                [_mean_fall(*pair) for pair in zip(base, zip(*after, strict=True), strict=True)]
+            )
             bar.update()
-    by_score = [[_mean([one[k] for one in of]) for of in losses] for k in range(len(base))]
-    return LossesByPredictor(*by_score)
+    concordance, brier = map(list, zip(*losses, strict=True))
+    return LossesByPredictor(concordance, brier)
 
 
 def _values(predicted: PredictedRows, at: Floats, cause: int | None, since: float) -> list[Floats]:
-    """Return the numbers of nodes: risk, and probabilities of no event by the times.
-
-    If it is given that there is none since a time, those of no event by then come between.
-    """
+    """Return the numbers of nodes: risk, and probabilities of no event by the times."""
     curves, times = predicted.fit.curves, predicted.fit.event_times
     begun = predicted.ranks(np.array([since] if since else [])).tolist()
     alive = [survival_at(curves, rank) for rank in begun]
@@ -304,15 +277,10 @@ def _permutations(
         yield replace(predicted, X=with_layout(array, layout_of(X)))
 
 
-def _differences(
-    before: Sequence[RowwiseEstimate], after: Sequence[RowwiseEstimate]
-) -> list[RowwiseEstimate]:
-    return [difference_of_estimates(*pair) for pair in zip(before, after, strict=True)]
-
-
-def _mean(estimates: Sequence[RowwiseEstimate]) -> RepeatedEstimate:
-    values = np.array([estimate.estimate for estimate in estimates])
-    influence = np.mean([estimate.influence for estimate in estimates], axis=0)
+def _mean_fall(before: RowwiseEstimate, after: Sequence[RowwiseEstimate]) -> RepeatedEstimate:
+    falls = [difference_of_estimates(before, each) for each in after]
+    values = np.array([fall.estimate for fall in falls])
+    influence = np.mean([fall.influence for fall in falls], axis=0)
     error = float(values.std(ddof=1) / np.sqrt(len(values)))
     return RepeatedEstimate(RowwiseEstimate(float(values.mean()), influence), error)
 
@@ -322,10 +290,7 @@ HELD_OUT_ROWS = "held out"
 
 
 def evaluated_training_scores(fit: BoostedSurvivalFit, scores: Floats) -> EvaluatedPredictions:
-    """Return the training rows with their scores (n,), out of bag if there are several runs.
-
-    With validation rows and one run, only these are evaluated.
-    """
+    """Return the training rows with their scores (n,), out of bag if there are several runs."""
     weights, source = fit.data.weights, OUT_OF_BAG_ROWS
     if fit.control.n_runs == 1:
         source = HELD_OUT_ROWS if fit.held.any() else TRAINING
@@ -338,14 +303,12 @@ def evaluated_new_scores(
     fit: BoostedSurvivalFit, newdata: pd.DataFrame, offset: str | ArrayLike | None
 ) -> EvaluatedPredictions:
     """Return new rows with their times, each of weight 1."""
-    rows = rows_of(fit, newdata)
-    complete = newdata[rows.complete]
-    reading = cast(BoostedSurvivalFit, rows.fit)  # it knows the fills of empty cells
-    scores = reading.scores(rows.X, offsets_of_rows(fit, newdata, rows, offset))[0]
-    predicted, weights = PredictedScores(fit.curves, scores), np.ones(len(scores))
-    return evaluated_rows(
-        fit, predicted, fit.design.response.times(complete), weights, NEW, complete
-    )
+    X, complete = fit.design.matrix(newdata)
+    reading, X = reading_empty_cells(fit, X)
+    scores = reading.scores(X, fit.offset.of(newdata, offset, complete))[0]
+    predicted, rows = PredictedScores(fit.curves, scores), newdata[complete]
+    times = fit.design.response.times(rows)
+    return evaluated_rows(fit, predicted, times, np.ones(len(scores)), NEW, rows)
 
 
 # How single trees for times to an event are evaluated: by the exponential deviance of rows.
@@ -356,25 +319,25 @@ def evaluated_by_deviance(fit: Fit, loss: str) -> EvaluationRows:
     had all. As by rpart, the scale of times is that of all training rows.
     """
     data, times = fit.data, fit.data.require_times()
-    evaluated = evaluated_events(times, data.weights, fit.control)
+    evaluated = hazards.evaluated_events(times, data.weights, fit.control)
 
     def described(tree: Forest, rows: Mask, stream: NDArray[np.uint64]) -> Forest:
         weights = np.where(rows, data.weights, 0.0)
         draws = Draws(weights, fit.samplings[:1], stream, 1, data.codes)
-        by_deviance = node_hazards(tree, data, draws, evaluated)[1]
+        by_deviance = hazards.node_hazards(tree, data, draws, evaluated)[1]
         if loss != LOG_RANK:
             return by_deviance
         more = data.weights.sum() / weights.sum()
-        statistics = split_statistics(tree, data, draws, fit.control)
+        statistics = hazards.split_statistics(tree, data, draws, fit.control)
         return with_split_statistics(by_deviance, more * statistics)
 
     y = _responses(evaluated, times)
     return EvaluationRows(data.X, y, data.weights, event_losses, described)
 
 
-def deviances_of_new_rows(fit: SurvivalFit, subtrees: Subtrees, rows: pd.DataFrame) -> HeldOut:
+def deviances_of_new_rows(fit: Fit, subtrees: Subtrees, rows: pd.DataFrame) -> HeldOut:
     """Evaluate the subtrees of a tree on the complete rows of a data frame; each counts once."""
-    if fit.hazards is None:
+    if not isinstance(fit, SurvivalFit) or fit.hazards is None:
         raise InputError("a forest has no deviance of events: use a tree of odt()")
     X, complete = fit.design.matrix(rows)
     times = fit.design.response.times(rows[complete])
@@ -385,14 +348,14 @@ def deviances_of_new_rows(fit: SurvivalFit, subtrees: Subtrees, rows: pd.DataFra
         )
     rated = replace(fit, forest=replace(fit.forest, value=fit.hazards.by_cause))
     reading, X = reading_empty_cells(rated, X)
-    y = _responses(evaluated_events(fit.times, fit.data.weights, fit.control), times)
+    y = _responses(hazards.evaluated_events(fit.times, fit.data.weights, fit.control), times)
     return held_out(
         reading.forest, subtrees.critical, subtrees.alpha, X, y, np.ones(len(y)),
         groups_of_rows(fit, rows, complete), event_losses,
     )  # fmt: skip
 
 
-def _responses(evaluated: EvaluatedEvents, times: SurvivalTimes) -> Floats:
+def _responses(evaluated: hazards.EvaluatedEvents, times: SurvivalTimes) -> Floats:
     """Return events of each cause that counts and exposure (m, C + 1), by the training rows."""
     counted = evaluated.counted(times)
     occurred = events_by_cause(counted.event, len(counted.causes))

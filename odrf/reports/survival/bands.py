@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Predicted curves of rows with their confidence intervals and bands.
-
 # Rows that are drawn, and rows and times that are shown.
 DRAWN, ROWS, TIMES = 3, 10, 5
 
@@ -55,7 +53,6 @@ class SurvivalBands(Report):
     Attributes
     ----------
     call : str
-        The call that made the fit.
     rows : Index of m labels
     times : (G,) float64
         Ascending.
@@ -67,7 +64,6 @@ class SurvivalBands(Report):
     reach : (m,) float64
         The number of standard errors that bands reach, on the same scale.
     level : float
-        Coverage of intervals and bands.
     notes : tuple of str
         What to know of the standard errors.
     cause : str or None
@@ -113,11 +109,9 @@ class SurvivalBands(Report):
         return {"conf_low": low, "conf_high": high, "band_low": band_low, "band_high": band_high}
 
     def _limits(self, wider: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-        """Return the ends (m, G) of intervals that are so many times wider (m,), for survival.
+        """Return the ends (m, G) of intervals (m,) times wider, of survival or 1 - incidence.
 
-        An incidence is taken as 1 minus it: with one cause, this is survival.  That all trees agree
-        does not make the estimate certain: then nothing is known of this time alone, but for time
-        0.
+        That all trees agree does not make the estimate certain: then nothing is known of this time.
         """
         variance = (self.std_error * wider[:, None]) ** 2
         survival = self.estimate if self.cause is None else 1 - self.estimate
@@ -172,14 +166,14 @@ class SurvivalBands(Report):
     def _chosen(self, rows: Any) -> list[int]:
         if rows is None:
             return list(range(min(DRAWN, len(self.rows))))
-        asked = list(rows) if is_list(rows) or isinstance(rows, pd.Index) else [rows]
+        labels = list(rows) if is_list(rows) or isinstance(rows, pd.Index) else [rows]
         place = {label: i for i, label in reversed(list(enumerate(self.rows)))}
-        for label in asked:
+        for label in labels:
             if not isinstance(label, Hashable) or label not in place:
                 raise InputError(f"rows={label!r} is no label of a row: see table")
-        if not asked:
+        if not labels:
             raise InputError("rows=[] names no row: leave it out for the first ones")
-        return [place[label] for label in asked]
+        return [place[label] for label in labels]
 
     def _sections(self) -> dict[str, pd.DataFrame]:
         of = f" (first {ROWS} of {len(self.rows)} rows)" if len(self.rows) > ROWS else ""
@@ -218,25 +212,17 @@ class SurvivalBands(Report):
         return Card(self._title, self._facts(), self._shown[columns], kept=())
 
 
-# Predicted curves with bands, as they are asked for.
-
 # Times of a curve by default.
 MOST_TIMES = 50
 
 
 def bands_of(
-    rows: RowsToPredict,
-    unseen: NDArray[np.bool_] | None,
-    times: Any,
-    cause: Any,
-    level: float,
+    rows: RowsToPredict, unseen: NDArray[np.bool_] | None, times: Any, cause: Any, level: float,
     progress: bool,
-) -> SurvivalBands:
+) -> SurvivalBands:  # fmt: skip
     """Return the curves of rows with their bands.
 
-    `unseen` (B, n): the trees that predict each row; None: all.  `times`, `cause`, `level`,
-    `progress`: as in `odrf.results.survival.estimand.CurveEstimates.bands`, as are errors and
-    warnings.
+    `unseen` (B, n): the trees that predict each row; None: all.
     """
     fit = cast(SurvivalFit, rows.fit)
     level = checked_part("level", level)
@@ -253,14 +239,17 @@ def bands_of(
     )
     warn_of_later_times(at, fit)
     with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
-        found = curve_errors(PredictedRows(fit, rows.X, unseen), at, level, number, bar.update)
-    warn_of_few_trees(fit.forest.n_trees, found.trees_advised)
+        errors_of_curves = curve_errors(
+            PredictedRows(fit, rows.X, unseen), at, level, number, bar.update
+        )
+    warn_of_few_trees(fit.forest.n_trees, errors_of_curves.trees_advised)
     estimate, std_error = (
-        spread_numbers(values, rows.complete) for values in (found.estimate, found.std_error)
+        spread_numbers(values, rows.complete)
+        for values in (errors_of_curves.estimate, errors_of_curves.std_error)
     )
-    reach = spread_numbers(found.reach, rows.complete)
+    reach = spread_numbers(errors_of_curves.reach, rows.complete)
     named = None if number is None else causes[number]
-    errors = std_error, found.alone, reach
+    errors = std_error, errors_of_curves.alone, reach
     return SurvivalBands(fit.call, rows.index, at, estimate, *errors, level, notes, named)
 
 

@@ -15,9 +15,8 @@ from odrf.errors import InputError
 from odrf.fits.survival.validation import EvaluatedPredictions
 from odrf.public import public
 from odrf.reports.survival.summaries import estimates_table
-from odrf.statistics.survival.calibration import calibration_at
 from odrf.statistics.survival.discrimination import dynamic_areas, roc_at
-from odrf.statistics.survival.scores import EvaluatedTimes
+from odrf.statistics.survival.scores import EvaluatedTimes, calibration_at
 from odrf.text.layouts import percentage
 from odrf.text.splits import number, with_limits
 from odrf.text.summary import Card, TableReport, with_axes
@@ -25,8 +24,6 @@ from odrf.text.summary import Card, TableReport, with_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
-# How well predictions tell rows with an event by a time from rows without.
 
 ROC, AUC = "roc", "auc"
 # Times along which areas are computed, beside that asked for.
@@ -45,11 +42,7 @@ class SurvivalROC(TableReport):
     Attributes
     ----------
     evaluated : EvaluatedPredictions
-        The validation rows.
-    time : float
-        The time.
-    level : float
-        Nominal coverage of the intervals.
+    time, level : float
     curve : DataFrame
         The ROC curve at the time: ``threshold`` of the predicted probability of an event,
         ``sensitivity``, ``specificity``.
@@ -158,9 +151,6 @@ def _with_limits(line: pd.Series) -> str:
     return with_limits(line["auc"], line["conf_low"], line["conf_high"])
 
 
-# Whether events happen by a time as often as predicted.
-
-
 @public
 class SurvivalCalibration(TableReport):
     """Whether events happen by a time as often as predicted.
@@ -170,11 +160,7 @@ class SurvivalCalibration(TableReport):
     Attributes
     ----------
     evaluated : EvaluatedPredictions
-        The validation rows.
-    time : float
-        The time.
-    level : float
-        Nominal coverage of the intervals.
+    time, level : float
     table : DataFrame
         For each group of rows, from the lowest predicted probability: ``weight``, the sum of case
         weights, or the number of rows if these are equal; ``predicted``, the mean predicted

@@ -13,7 +13,7 @@ from odrf.options.boosting import ResolvedBoostingOptions
 from odrf.options.tree import ResolvedOptions
 from odrf.public import public
 from odrf.reports.consistency import TheoremReport
-from odrf.statistics.survival.theorems import (
+from odrf.statistics.theorems import (
     SurvivalFitProperties,
     conclusion_on_curves,
     conditions_of_curves,

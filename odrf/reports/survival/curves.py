@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Predicted curves of rows: survival, or the incidence of a cause.
-
 # Rows and times that summaries show.
 ROWS, TIMES = 10, 6
 NEVER_SO_HIGH = "A time is inf where the incidence does not rise so far by the last event time."
@@ -41,7 +39,6 @@ class SurvivalCurves(TableReport):
     Attributes
     ----------
     fit : SurvivalFit or BoostedSurvivalFit
-        The fit.
     table : DataFrame
         Survival of each row at the times, or the incidence of the cause.
     quartiles : DataFrame
@@ -60,12 +57,9 @@ class SurvivalCurves(TableReport):
     """
 
     def __init__(
-        self,
-        fit: SurvivalFit | BoostedSurvivalFit,
-        table: pd.DataFrame,
-        quartiles: pd.DataFrame,
+        self, fit: SurvivalFit | BoostedSurvivalFit, table: pd.DataFrame, quartiles: pd.DataFrame,
         cause: str | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.fit, self.quartiles, self.cause = fit, quartiles, cause
         self.table = table[sorted(set(table.columns))]
 
@@ -122,10 +116,7 @@ class SurvivalCurves(TableReport):
 
 
 def times_reaching(incidence: pd.DataFrame, shares: Sequence[float]) -> pd.DataFrame:
-    """Return the times by which incidences reach some shares; inf if it is never.
-
-    `incidence` has a row for each curve and all event times as columns.
-    """
+    """Return the times by which incidences reach some shares; inf if it is never."""
     values, times, reached_by = incidence.to_numpy(), incidence.columns.to_numpy(), {}
     for share in shares:
         reached = values >= share - ROUNDING
@@ -137,16 +128,10 @@ def times_reaching(incidence: pd.DataFrame, shares: Sequence[float]) -> pd.DataF
     return table.rename_axis(columns="share")
 
 
-# Predicted curves of groups of rows of similar risk, drawn beside those that are observed.
-
-
 def drawn_risk_groups(
     evaluated: EvaluatedPredictions, ax: Axes | None, cause: str | None = None
 ) -> Axes:
-    """Draw the validation rows in groups of similar risk, predicted and observed.
-
-    A `cause` is the one that they evaluate.
-    """
+    """Draw the validation rows in groups of similar risk, predicted and observed."""
     rows = evaluated.rows
     times = rows.grid(rows.last_time())
     groups = groups_by_risk(rows, evaluated.risk)

@@ -16,32 +16,16 @@ from odrf.engine.survival.curve_numbers import incidence_at, quantile_at, time_o
 from odrf.errors import InputError
 from odrf.fits.intervals import LEVEL
 from odrf.fits.scores import explained_part
+from odrf.fits.survival import validation
 from odrf.fits.survival.boosted import BoostedSurvivalFit
 from odrf.fits.survival.fit import SurvivalFit
 from odrf.fits.survival.hazards import NodeHazards, cause_numbers
-from odrf.fits.survival.validation import (
-    OUT_OF_BAG_ROWS,
-    EvaluatedPredictions,
-    RepeatedEstimate,
-    losses_when_permuted,
-)
 from odrf.options.boosting import loss_in_words
 from odrf.pruning.complexity import root_errors
+from odrf.reports import summaries
 from odrf.reports.data_summary import missing_notes
 from odrf.reports.importance import MeasuredImportance, impurity_table
 from odrf.reports.paths import PruningPath
-from odrf.reports.summaries import (
-    boosted_facts,
-    data_facts,
-    growth_card,
-    growth_summary,
-    held_out_scores,
-    importance_section,
-    loss_section,
-    mean_and_range,
-    predictors_in_words,
-    rows_in_words,
-)
 from odrf.reports.tree import node_columns, rules_with
 from odrf.statistics.calibration import normal_or_t
 from odrf.statistics.survival.curves import kaplan_meier
@@ -56,25 +40,21 @@ from odrf.text.summary import Card, Summary
 
 
 def estimates_table(
-    estimates: Mapping[str, RowwiseEstimate],
-    level: float,
-    groups: NDArray[np.int64] | None,
+    estimates: Mapping[str, RowwiseEstimate], level: float, groups: NDArray[np.int64] | None,
     source: str,
-) -> pd.DataFrame:
-    """Return estimates with their intervals, one row each.
+) -> pd.DataFrame:  # fmt: skip
+    """Return estimates with their intervals, one row each; `source`: the name of the index.
 
     Errors of 0 are blank, with the intervals: no row has an influence, as with a single event,
-    which does not make the estimate certain.  `level`: nominal coverage of the intervals.  `groups`
-    (n,): groups of rows that are independent; None: the rows are.  `source`: which rows they are
-    of: the name of the index.
+    which does not make the estimate certain.  `groups` (n,): rows that are not independent.
     """
     lines = {
         name: (
-            found.estimate,
-            found.std_error if groups is None else found.std_error_of_groups(groups),
-            *found.interval(level, groups),
+            one.estimate,
+            one.std_error if groups is None else one.std_error_of_groups(groups),
+            *one.interval(level, groups),
         )
-        for name, found in estimates.items()
+        for name, one in estimates.items()
     }
     columns = ["estimate", "std_error", "conf_low", "conf_high"]
     table = pd.DataFrame.from_dict(lines, orient="index", columns=columns)
@@ -106,20 +86,17 @@ ENTER_LATE = (
 
 
 def survival_summary(
-    fit: SurvivalFit,
-    evaluated: EvaluatedPredictions | None,
-    of_causes: Mapping[str, EvaluatedPredictions],
-    importance: MeasuredImportance,
-) -> Summary:
+    fit: SurvivalFit, evaluated: validation.EvaluatedPredictions | None,
+    of_causes: Mapping[str, validation.EvaluatedPredictions], importance: MeasuredImportance,
+) -> Summary:  # fmt: skip
     """Return the summary: data, options, sizes, scores, importances.
 
-    `evaluated` are the predictions for the training rows, all causes as one, None if none of them
-    has an event; `of_causes` are those of each of several causes.
+    `evaluated`: all causes as one; None if no row that evaluates has an event.
     """
     trees = {"Trees": str(fit.forest.n_trees)} if fit.forest.n_trees > 1 else {}
     facts = {**trees, **_lifetimes(fit)}
     shown = [name for name in importance.table if name not in DETAILS]
-    summary = growth_summary(
+    summary = summaries.growth_summary(
         _name(fit), fit, facts, {}, importance._replace(table=importance.table[shown])
     )
     if evaluated is None:
@@ -138,16 +115,16 @@ def survival_summary(
     return replace(summary, sections=sections | summary.sections, notes=notes)
 
 
-def survival_card(fit: SurvivalFit, evaluated: EvaluatedPredictions | None) -> Card:
+def survival_card(fit: SurvivalFit, evaluated: validation.EvaluatedPredictions | None) -> Card:
     """Return a short description: data, sizes, concordances; `evaluated` as in the summary."""
     scores = {} if evaluated is None else concordances_in_words(evaluated)
     events = {"Events": _events(fit)}
     trees = fit.forest.n_trees
     name = _name(fit) if trees == 1 else f"{_name(fit)} of {quantity(trees, 'tree')}"
-    return growth_card(name, fit, {**events, **scores})
+    return summaries.growth_card(name, fit, {**events, **scores})
 
 
-def evaluated_section(evaluated: EvaluatedPredictions) -> tuple[str, pd.DataFrame]:
+def evaluated_section(evaluated: validation.EvaluatedPredictions) -> tuple[str, pd.DataFrame]:
     """Return the title and the table of all scores."""
     rows = evaluated.rows
     table = estimates_table(evaluated.scores(), LEVEL, rows.groups, rows.source)
@@ -156,13 +133,13 @@ def evaluated_section(evaluated: EvaluatedPredictions) -> tuple[str, pd.DataFram
     return title, table.rename(index=IN_WORDS)
 
 
-def concordances_in_words(evaluated: EvaluatedPredictions) -> dict[str, str]:
+def concordances_in_words(evaluated: validation.EvaluatedPredictions) -> dict[str, str]:
     """Return the concordances with their intervals."""
     source, groups = evaluated.rows.source, evaluated.rows.groups
     words = SHORT.get(source, source.capitalize())
     return {
-        f"{words} {IN_WORDS[name]}": with_limits(found.estimate, *found.interval(LEVEL, groups))
-        for name, found in evaluated.concordances().items()
+        f"{words} {IN_WORDS[name]}": with_limits(one.estimate, *one.interval(LEVEL, groups))
+        for name, one in evaluated.concordances().items()
     }
 
 
@@ -172,14 +149,14 @@ def censored_in_words(response: Response) -> str:
     return unit + (f", censored: {response.censored!r}" if response.censored else "")
 
 
-def _by_cause(of_causes: Mapping[str, EvaluatedPredictions]) -> pd.DataFrame:
+def _by_cause(of_causes: Mapping[str, validation.EvaluatedPredictions]) -> pd.DataFrame:
     """Return C with its interval, and the scores of the incidence, one row for each cause."""
     lines = {}
     for name, evaluated in of_causes.items():
-        found = evaluated.scores()
-        low, high = found[UNO].interval(LEVEL, evaluated.rows.groups)
-        numbers = {"C": found[UNO].estimate, "conf_low": low, "conf_high": high}
-        scores = {INTEGRATED: found[INTEGRATED].estimate, EXPLAINED: found[EXPLAINED].estimate}
+        scored = evaluated.scores()
+        low, high = scored[UNO].interval(LEVEL, evaluated.rows.groups)
+        numbers = {"C": scored[UNO].estimate, "conf_low": low, "conf_high": high}
+        scores = {INTEGRATED: scored[INTEGRATED].estimate, EXPLAINED: scored[EXPLAINED].estimate}
         lines[name] = {"events": int(evaluated.rows.happened.sum()), **numbers, **scores}
     return pd.DataFrame.from_dict(lines, orient="index").rename_axis("cause")
 
@@ -241,29 +218,20 @@ LEGEND = "node) split  n, {events}, {curve}, hazard relative to that of all rows
 
 
 def hazards_of(fit: SurvivalFit) -> NodeHazards:
-    """Return the hazards of the nodes of a tree.
-
-    Raises `InputError`: the fit is a forest.
-    """
+    """Return the hazards of the nodes of a tree; raise `InputError` for a forest."""
     if fit.hazards is None:
         raise InputError("a forest has no hazards of nodes: use a tree of odt()")
     return fit.hazards
 
 
 def counted_by_cause(fit: SurvivalFit) -> dict[str, NDArray[np.float64]]:
-    """Return the number of events (m,) of each cause in the nodes of a tree; none of one cause.
-
-    Files of earlier versions do not have them.
-    """
+    """Return the events (m,) of each of several causes in nodes, unless the file is too old."""
     counted = hazards_of(fit).events_of_cause * fit.data.weight_unit
     return dict(zip(fit.design.response.causes, counted.T, strict=False))
 
 
 def median_times(fit: SurvivalFit) -> NDArray[np.float64]:
-    """Return the median time (m,) to the event in each node of a tree; inf if it is not reached.
-
-    Of a tree about one cause, to an event of this cause, by its incidence.
-    """
+    """Return the median time (m,) to the event, or the cause, in each node; inf if never."""
     if fit.control.cause is None:
         return quantile_at(fit.curves, fit.event_times, 0.5)
     return time_of_incidence(fit.curves, _cause_of(fit), fit.event_times, 0.5)
@@ -303,7 +271,7 @@ def hazard_rules(fit: SurvivalFit, digits: int, max_terms: int | None) -> str:
         last = number(float(fit.event_times[-1]), digits)
         legend = LEGEND.format(events=f"events of {cause!r}", curve=f"their incidence by {last}")
 
-    def told(node: int) -> str:
+    def figures(node: int) -> str:
         counted = ", ".join(f"{c}: {number(float(k[node]), digits)}" for c, k in by_cause.items())
         events = number(float(hazards.events[node] * unit), digits)
         subjects = [f"subjects = {hazards.subjects[node]}"] if len(hazards.subjects) else []
@@ -318,7 +286,7 @@ def hazard_rules(fit: SurvivalFit, digits: int, max_terms: int | None) -> str:
 
     if len(hazards.subjects):
         legend = legend.replace("n,", "n, subjects,", 1)
-    return rules_with(fit.forest, fit.design, digits, max_terms, legend, told)
+    return rules_with(fit.forest, fit.design, digits, max_terms, legend, figures)
 
 
 def _cause_of(fit: SurvivalFit) -> int:
@@ -347,20 +315,15 @@ def deviance_measured(fit: SurvivalFit) -> MeasuredImportance:
 
 
 def survival_tree_summary(
-    fit: SurvivalFit,
-    evaluated: EvaluatedPredictions | None,
-    of_causes: Mapping[str, EvaluatedPredictions],
-    path: PruningPath[Any] | None,
-) -> Summary:
-    """Return the summary of a tree; `path` is the pruning path that it was chosen from, if any.
-
-    `evaluated` and `of_causes` are those of `survival_summary`.
-    """
+    fit: SurvivalFit, evaluated: validation.EvaluatedPredictions | None,
+    of_causes: Mapping[str, validation.EvaluatedPredictions], path: PruningPath[Any] | None,
+) -> Summary:  # fmt: skip
+    """Return the summary of a tree; `path` is the pruning path that it was chosen from, if any."""
     summary = survival_summary(fit, evaluated, of_causes, deviance_measured(fit))
-    facts = {**summary.facts, **_training(fit), **held_out_scores(fit, path)}
+    facts = {**summary.facts, **_training(fit), **summaries.held_out_scores(fit, path)}
     leaves = _leaves(fit)
     infinite = any(np.isinf(table.get("median", 0.0)).any() for table in leaves.values())
-    by_others = evaluated is not None and evaluated.rows.source == OUT_OF_BAG_ROWS
+    by_others = evaluated is not None and evaluated.rows.source == validation.OUT_OF_BAG_ROWS
     chosen = SCORED_BY_OTHERS if by_others else CHOSEN_BY_THEM
     notes = (*summary.notes, chosen, *([NEVER] if infinite else []))
     return replace(summary, facts=facts, sections=summary.sections | leaves, notes=notes)
@@ -398,8 +361,6 @@ def _leaves(fit: SurvivalFit) -> dict[str, pd.DataFrame]:
     return {title: leaves}
 
 
-# Summary and short description of boosted trees for times to an event.
-
 UNKNOWN_OF_BOOSTED = "No scores: no row that evaluates has an event."
 CURVES = {
     "out of bag": "calibrated by out-of-bag scores",
@@ -409,34 +370,36 @@ CURVES = {
 
 
 def boosted_survival_summary(
-    fit: BoostedSurvivalFit, evaluated: EvaluatedPredictions | None, importance: MeasuredImportance
+    fit: BoostedSurvivalFit,
+    evaluated: validation.EvaluatedPredictions | None,
+    importance: MeasuredImportance,
 ) -> Summary:
-    """Return the summary: data, options, scores, loss path, importances.
-
-    `evaluated` are the validation rows; None if none of them has an event.
-    """
-    facts = {**data_facts(fit), **_boosted_events(fit), **boosted_facts(fit, _curves(fit))}
+    """Return the summary; `evaluated` are the validation rows, None if none has an event."""
+    facts = {
+        **summaries.data_facts(fit),
+        **_boosted_events(fit),
+        **summaries.boosted_facts(fit, _curves(fit)),
+    }
     scores = {} if evaluated is None else dict([evaluated_section(evaluated)])
-    sections = {**scores, **loss_section(fit), **importance_section(importance)}
+    sections = {**scores, **summaries.loss_section(fit), **summaries.importance_section(importance)}
     notes = (*importance.notes, *missing_notes(fit))
     if evaluated is None:
         notes = (*notes, UNKNOWN_OF_BOOSTED)
     return Summary("Boosted oblique trees: survival", fit.call, facts, sections, notes)
 
 
-def boosted_survival_card(fit: BoostedSurvivalFit, evaluated: EvaluatedPredictions | None) -> Card:
+def boosted_survival_card(
+    fit: BoostedSurvivalFit, evaluated: validation.EvaluatedPredictions | None
+) -> Card:
     """Return a short description: data, sizes, concordances; `evaluated` as in the summary."""
     scores = {} if evaluated is None else concordances_in_words(evaluated)
     facts = {
-        "Formula": fit.design.formula,
-        "Rows": rows_in_words(fit),
-        **_boosted_events(fit),
-        "Predictors": predictors_in_words(fit),
         "Rounds": str(fit.n_rounds),
-        "Leaves": mean_and_range(fit.forest.leaves()),
+        "Leaves": summaries.mean_and_range(fit.forest.leaves()),
         **scores,
     }
-    return Card(f"Boosted oblique trees, {loss_in_words(fit.control.loss)} loss: survival", facts)
+    title = f"Boosted oblique trees, {loss_in_words(fit.control.loss)} loss"
+    return summaries.fit_card(title, fit, facts, _boosted_events(fit))
 
 
 def _boosted_events(fit: BoostedSurvivalFit) -> dict[str, str]:
@@ -461,11 +424,11 @@ FALL = "fall of {} when permuted, out of bag"
 
 
 def permutation_measured(
-    fit: SurvivalFit, evaluated: EvaluatedPredictions, progress: bool
+    fit: SurvivalFit, evaluated: validation.EvaluatedPredictions, progress: bool
 ) -> MeasuredImportance:
     """Return by how much out-of-bag scores fall when a predictor is permuted, largest first."""
     losses, groups = (
-        losses_when_permuted(evaluated, fit.control.seed, progress),
+        validation.losses_when_permuted(evaluated, fit.control.seed, progress),
         evaluated.rows.groups,
     )
     estimate, error, of_permutations = _importance_columns(losses.concordance, groups)
@@ -494,7 +457,7 @@ def survival_impurity_measured(fit: SurvivalFit) -> MeasuredImportance:
 
 
 def _importance_columns(
-    losses: list[RepeatedEstimate], groups: NDArray[np.int64] | None
+    losses: list[validation.RepeatedEstimate], groups: NDArray[np.int64] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return estimates, standard errors over rows and permutations, those over permutations."""
     means = [loss.mean for loss in losses]

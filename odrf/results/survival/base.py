@@ -27,7 +27,6 @@ NOT_OF_TIMES = "it is of responses that are numbers or classes: see {}"
 CURVES_OF_TREES = {
     "classes": FOR_CLASSES,
     "rows to add": "fit again for more rows",
-    "changes": "they are those of update(), which it does not have",
     "pixel_importance": NOT_OF_TIMES.format("importance()"),
     "projection_importance": NOT_OF_TIMES.format("importance()"),
     "predictive_check": "it is of numbers: see calibration()",

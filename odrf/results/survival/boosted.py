@@ -24,7 +24,7 @@ from odrf.fits.responses import (
 )
 from odrf.public import public, public_method
 from odrf.public.progress import progress_bar
-from odrf.results import growing, rounds, tree_tables
+from odrf.results import export, growing, rounds
 from odrf.results import importance as importances
 from odrf.results.base import Rows, Training
 from odrf.results.rounds import BOOSTED, STEPS
@@ -105,7 +105,7 @@ class SurvivalBoostedResults(SurvivalResults):
     n_rounds = rounds.n_rounds
     held_out = rounds.held_out
     loss_path = rounds.loss_path
-    splits = tree_tables.splits_of_trees
+    splits = export.splits_of_trees
     grow = growing.grow
 
     def _enlarged(self, k: int, n_jobs: int, progress: bool) -> BoostedSurvivalFit:
@@ -123,20 +123,20 @@ class SurvivalBoostedResults(SurvivalResults):
 
     @overload
     def predict(
-        self, newdata: Rows = ..., type: Risk | Link = ..., **options: Unpack[OfRounds]
+        self, newdata: Rows = ..., type: Risk | Link = ..., **how: Unpack[OfRounds]
     ) -> pd.Series: ...
     @overload
-    def predict(self, newdata: Rows, type: Table, **options: Unpack[OfRounds]) -> pd.DataFrame: ...
+    def predict(self, newdata: Rows, type: Table, **how: Unpack[OfRounds]) -> pd.DataFrame: ...
     @overload
     def predict(
-        self, newdata: Rows = ..., *, type: Table, **options: Unpack[OfRounds]
+        self, newdata: Rows = ..., *, type: Table, **how: Unpack[OfRounds]
     ) -> pd.DataFrame: ...
     @overload
     def predict(
         self,
         newdata: Rows = ...,
         type: Risk | Link | Table | Other = ...,
-        **options: Unpack[OfRounds],
+        **how: Unpack[OfRounds],
     ) -> pd.Series | pd.DataFrame: ...
     @public
     @predicting_rows_apart
@@ -454,8 +454,7 @@ class SurvivalBoostedResults(SurvivalResults):
             `SurvivalForestResults`.
         ax : Axes, optional
             Where to draw.  By default on a new figure.
-        progress : bool, default False
-            Show a progress bar while the importances are computed.
+        {progress}
 
         Returns
         -------

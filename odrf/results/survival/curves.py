@@ -46,22 +46,22 @@ class OfCurves(TypedDict, total=False):
 
 @overload
 def predict(
-    self: LeafCurveResults, newdata: Rows = ..., type: Risk = ..., **options: Unpack[OfCurves]
+    self: LeafCurveResults, newdata: Rows = ..., type: Risk = ..., **how: Unpack[OfCurves]
 ) -> pd.Series: ...
 @overload
 def predict(
-    self: LeafCurveResults, newdata: Rows, type: Table, **options: Unpack[OfCurves]
+    self: LeafCurveResults, newdata: Rows, type: Table, **how: Unpack[OfCurves]
 ) -> pd.DataFrame: ...
 @overload
 def predict(
-    self: LeafCurveResults, newdata: Rows = ..., *, type: Table, **options: Unpack[OfCurves]
+    self: LeafCurveResults, newdata: Rows = ..., *, type: Table, **how: Unpack[OfCurves]
 ) -> pd.DataFrame: ...
 @overload
 def predict(
     self: LeafCurveResults,
     newdata: Rows = ...,
     type: Risk | Table | Other = ...,
-    **options: Unpack[OfCurves],
+    **how: Unpack[OfCurves],
 ) -> pd.Series | pd.DataFrame: ...
 @public
 @predicting_rows_apart
@@ -173,10 +173,9 @@ def curves(
     times : float or sequence of float, optional
         Times in the unit of the response; by default all event times of the training rows.
     cause : str, optional
-        The cause of events, if there are several; by default the one that splits are about,
-        or all as one.
-    progress : bool, default False
-        Show a progress bar of the rows.
+        The cause of events, if there are several; by default the one that splits are about, or all
+        as one.
+    {progress}
 
     Returns
     -------
@@ -240,27 +239,24 @@ def bands(
 
     The curves are of survival, or with `cause` the cumulative incidences of a cause.
 
-    Intervals and bands are for the forest's expectation over training samples, which differs
-    from the true curves by the forest's bias.  Grow the forest with ``inference=True``:
-    standard errors of others are too large (``benchmarks/survival/survival_coverage.py``).
+    Intervals and bands are for the forest's expectation over training samples, which differs from
+    the true curves by the forest's bias.  Grow the forest with ``inference=True``: standard errors
+    of others are too large (``benchmarks/survival/survival_coverage.py``).
 
     Parameters
     ----------
-    newdata : DataFrame, optional
-        The rows, with the columns that the formula uses; the response is not needed.  By
-        default the training rows.
+    {rows_to_predict}
     times : float or sequence of float, optional
-        Times in the unit of the response; a band covers the curve at all of them.  By default
-        the event times of the training rows; of more than 50, as many quantiles of them.
+        Times in the unit of the response; a band covers the curve at all of them.  By default the
+        event times of the training rows; of more than 50, as many quantiles of them.
     cause : str, optional
         The curves are the incidences of this cause of events.  By default they are of survival.
     level : float, default 0.95
-        Nominal coverage, of the intervals for a single time, and of the band for all times of
-        a row.
+        Nominal coverage, of the intervals for a single time, and of the band for all times of a
+        row.
     training : {"out-of-bag", "in-bag"}, optional
         How training rows are predicted, as in `predict`.
-    progress : bool, default False
-        Show a progress bar of the rows.
+    {progress}
 
     Returns
     -------
@@ -270,31 +266,27 @@ def bands(
     Raises
     ------
     InputError
-        If an argument is invalid, or the trees do not tell how the forest varies: it has one,
-        or they drew all rows.
+        If an argument is invalid, or the trees do not tell how the forest varies: it has one, or
+        they drew all rows.
 
     Warns
     -----
     UserWarning
-        The forest has too few trees for standard errors; or one of the `times` is after the
-        last training row was observed.
+        The forest has too few trees for standard errors; or one of the `times` is after the last
+        training row was observed.
 
     Notes
     -----
-    Standard errors are those of the jackknife after bootstrap (`odrf.statistics.jackknife`), of
-    the mean over the trees of their survival at a time; so are the covariances of two times.
-    Intervals and bands are symmetric for log(-log S), and so within 0 and 1.  Intervals are
-    normal.  Bands reach as many standard errors as the largest of errors with these
-    correlations has with the probability `level`, by simulation: of a multivariate t, because
-    variances that are estimated from a finite number of trees are noisy.  Its degrees of
-    freedom are those of the estimated variances (Satterthwaite 1946), the median over the
-    times: the more trees, the more there are, and the narrower are bands.
+    Standard errors are those of the jackknife after bootstrap (`odrf.statistics.jackknife`), of the
+    mean over the trees of their survival at a time; so are the covariances of two times.  Intervals
+    (normal) and bands are symmetric for log(-log S), and so within 0 and 1.  Bands reach as many
+    standard errors as the largest of errors with these correlations has with the probability
+    `level`, by simulation: of a multivariate t, whose degrees of freedom are those of the estimated
+    variances (Satterthwaite 1946), the median over the times.  More trees make bands narrower.
 
-    Survival never rises: where a band allows more than that, it is cut, and intervals are cut
-    at the band.  This is where survival is near 1, and standard errors on that scale are large.
-    Where all trees agree, as before the first event, the standard error is 0, and only other
-    times tell how far survival can be from 1.  The same is done with 1 minus an incidence,
-    which is survival if there is one cause.
+    Survival never rises: where a band allows more than that, it is cut, and intervals are cut at
+    the band.  Where all trees agree, as before the first event, the standard error is 0, and only
+    other times tell how far survival can be from 1.  The same is done with 1 minus an incidence.
 
     References
     ----------

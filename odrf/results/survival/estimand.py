@@ -8,20 +8,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pandas as pd
 
-from odrf import plots, reports
+from odrf import reports
 from odrf.checks import checked_choice, checked_whole, is_word
-from odrf.engine.oob import OutOfBag
 from odrf.errors import InputError
-from odrf.fits.responses import leaves_rows_out
 from odrf.public import public_method
-from odrf.results import curves, out_of_bag, tree_tables
+from odrf.results import effects, export, predictions
 from odrf.results import forest_predictions as forests
-from odrf.results import plots as panels
+from odrf.results import importance as importances
 from odrf.results import proximity as proximities
 from odrf.results import tree as trees
 from odrf.results.importance import BY_HELD_OUT, KNOCKOFF
 from odrf.results.models import TreeResults
-from odrf.results.plots import Drawing
 from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
@@ -77,8 +74,8 @@ class EstimandResults(TreeResults):
     It is the regression forest of that number: the same trees, on the same draws of rows, with the
     number of each leaf's curve as its value.  So it has what a forest of `odrf.odrf` has for a
     regression: predictions and their confidence intervals, averaged predictions, comparisons and
-    slopes, partial dependence, accumulated and individual effects, Shapley values, importances,
-    a surrogate tree, proximities, explanations of single rows, exports, and plots.
+    slopes, partial dependence, accumulated and individual effects, Shapley values, importances, a
+    surrogate tree, proximities, explanations of single rows, exports, and plots.
 
     Censored times do not tell the number of a row.  In place of responses the training rows have
     pseudo-values: what each row adds to the Kaplan–Meier estimate of the number (to the
@@ -143,16 +140,17 @@ class EstimandResults(TreeResults):
 
     # Predictions and errors
     predict = forests.predict
-    splits = tree_tables.splits_of_trees
-    oob_prediction = out_of_bag.oob_prediction
-    oob_prob = out_of_bag.oob_prob
+    splits = export.splits_of_trees
+    oob_prediction = predictions.oob_prediction
+    oob_prob = predictions.oob_prob
     oob_error = forests.oob_error
     error_path = forests.error_path
     surrogate = trees.surrogate
-    plot = panels.plot
+    plot = importances.plot
+    _drawing = forests.drawing
     _measured_importance = forests.measured
     _oob_value = _scored = forests.oob_value
-    _out_of_bag_asked = out_of_bag.values_asked
+    _out_of_bag_asked = predictions.values_asked
     _require_out_of_bag = _require_scored = forests.require_oob
     _noise_residuals = forests.noise_residuals
 
@@ -248,7 +246,7 @@ class EstimandResults(TreeResults):
         """
         if checked_whole("permutations", permutations, 0):
             raise InputError(f"permutations={permutations!r}: {GROWN_ANEW}: use permutations=0")
-        return curves.interactions(
+        return effects.interactions(
             self, variables, rows=rows, permutations=0, newdata=newdata, progress=progress
         )
 
@@ -289,13 +287,6 @@ class EstimandResults(TreeResults):
         title = "Oblique random survival forest: a number of its curves"
         notes = (NOTE, ENTER_LATE) if self.fit.late else (NOTE,)
         return replace(summary, title=title, facts=facts, notes=(*summary.notes, *notes))
-
-    @property
-    def _known_out_of_bag(self) -> OutOfBag | None:
-        return self._out_of_bag if leaves_rows_out(self.fit) else None
-
-    def _drawing(self) -> Drawing:
-        return "error", lambda panel: plots.plot_error(self.error_path, panel)
 
     def _card(self) -> Card:
         card = reports.summaries.forest_card(self.fit, self._known_out_of_bag)

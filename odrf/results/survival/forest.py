@@ -20,7 +20,7 @@ from odrf.checks import (
 from odrf.errors import InputError
 from odrf.fits.responses import require_out_of_bag
 from odrf.public import public_method
-from odrf.results import absent, growing, tree_tables
+from odrf.results import absent, export, growing
 from odrf.results.absent import known
 from odrf.results.forest import DROP, ROUNDS
 from odrf.results.survival import curves as curve_predictions
@@ -65,7 +65,6 @@ class SurvivalForestResults(LeafCurveResults):
         "nodes": "it is of one tree: use tree(i)",
         "to_dot": "it is of one tree: see tree(i).plot()",
         "to_sql": "it predicts curves, which are no column of a table: see tree(i).rules()",
-        "surrogate splits": "they are of one tree: use odt()",
         "subtrees": "use a larger min_leaf= for smaller trees",
         "growth_path": "it is of responses that are numbers or classes: see error_path",
         "strength_correlation": "it is of squared errors of numbers and classes: see score()",
@@ -183,8 +182,8 @@ class SurvivalForestResults(LeafCurveResults):
             raise InputError(f"i={i!r} is not a tree of this forest: use 0 to {n_trees - 1}")
         return SurvivalTreeResults(fits.survival.fit.survival_tree_of(self.fit.of_tree(int(i))))
 
-    splits = tree_tables.splits_of_trees
-    kinds = tree_tables.kinds
+    splits = export.splits_of_trees
+    kinds = export.kinds
 
     # More trees
     grow = growing.grow
@@ -229,8 +228,7 @@ class SurvivalForestResults(LeafCurveResults):
         metric : {"auto", "integrated_brier", "uno_c", "harrell_c"}, default "auto"
             What the errors and the importances are of; the errors are 1 minus C, and importances
             are of Uno's C in either case.  By default the integrated Brier score of the curves.
-        progress : bool, default False
-            Show a progress bar.
+        {progress}
 
         Returns
         -------

@@ -40,30 +40,29 @@ def importance(
     Parameters
     ----------
     type : {"permutation", "impurity"}, optional
-        By default ``"permutation"``; of trees without rows out of bag, or without events in
-        these, ``"impurity"``.
+        By default ``"permutation"``; of trees without rows out of bag, or without events in these,
+        ``"impurity"``.
 
-        - ``"permutation"``: by how much Uno's C of the out-of-bag predictions falls when the
-          values of the predictor are permuted among the rows.  The whole forest predicts the
-          rows anew, so that it is the forest that is evaluated, not its trees one by one.
-        - ``"impurity"``: the decrease of the squared error of the log-rank scores by the splits
-          on the predictor, each weighted by the node's share of the rows: the mean over the
-          trees.  The rows that chose the splits also evaluate them: predictors with many cut
-          points seem more important than they are.
+        - ``"permutation"``: by how much Uno's C of the out-of-bag predictions falls when the values
+          of the predictor are permuted among the rows.  The whole forest predicts the rows anew, so
+          that it is the forest that is evaluated, not its trees one by one.
+        - ``"impurity"``: the decrease of the squared error of the log-rank scores by the splits on
+          the predictor, each weighted by the node's share of the rows: the mean over the trees.
+          The rows that chose the splits also evaluate them: predictors with many cut points seem
+          more important than they are.
     cause : str, optional
         For ``"permutation"``: the cause whose events are predicted, as in `score`.  By default
         every cause counts as the event.
-    progress : bool, default False
-        Show a progress bar of the predictors.
+    {progress}
 
     Returns
     -------
     DataFrame
-        Index: predictors as in the formula; a factor is one, whose levels are permuted
-        together.  For ``"permutation"`` the columns ``importance``, ``std_error``, ``conf_low``
-        and ``conf_high`` (95%); ``monte_carlo_error``, the part of the error that is due to
-        random permutations; ``brier_rise`` and ``brier_std_error``, by how much the integrated
-        Brier score rises.  For ``"impurity"`` ``importance``, and ``share`` of their sum.
+        Index: predictors as in the formula; a factor is one, whose levels are permuted together.
+        For ``"permutation"`` the columns ``importance``, ``std_error``, ``conf_low`` and
+        ``conf_high`` (95%); ``monte_carlo_error``, the part of the error that is due to random
+        permutations; ``brier_rise`` and ``brier_std_error``, by how much the integrated Brier score
+        rises.  For ``"impurity"`` ``importance``, and ``share`` of their sum.
 
     Raises
     ------
@@ -73,10 +72,10 @@ def importance(
 
     Notes
     -----
-    A predictor is permuted 2 to 10 times, the more often the fewer rows.  The permutations
-    follow from the fit's seed.  Standard errors are those of the infinitesimal jackknife over
-    rows, or over groups of a fit with ``groups=``; the fit is taken as given.  A predictor that
-    tells what others tell, too, loses little: the others are there.
+    A predictor is permuted 2 to 10 times, the more often the fewer rows.  The permutations follow
+    from the fit's seed.  Standard errors are those of the infinitesimal jackknife over rows, or
+    over groups of a fit with ``groups=``; the fit is taken as given.  A predictor that tells what
+    others tell, too, loses little: the others are there.
 
     References
     ----------
@@ -159,12 +158,12 @@ def plot(
     Parameters
     ----------
     kind : {"curves", "importance", "error"}, optional
-        - ``"curves"``: the training rows in four groups of similar risk, as predicted out of
-          bag: the mean of their predicted survival, and their Kaplan–Meier curve with 95%
-          limits, pointwise.  Below the axis the numbers of rows at risk in each group.  Times
-          go to the last event at which a tenth of the rows is at risk.  Of one cause, the
-          groups are of similar risk of this one, and the curves are its incidence, predicted
-          and by the Aalen–Johansen estimate.
+        - ``"curves"``: the training rows in four groups of similar risk, as predicted out of bag:
+          the mean of their predicted survival, and their Kaplan–Meier curve with 95% limits,
+          pointwise.  Below the axis the numbers of rows at risk in each group.  Times go to the
+          last event at which a tenth of the rows is at risk.  Of one cause, the groups are of
+          similar risk of this one, and the curves are its incidence, predicted and by the
+          Aalen–Johansen estimate.
         - ``"importance"``: the importances, with intervals if they are by permutation.
         - ``"error"``: 1 - Harrell's C of the first trees, out of bag, by their number.
 
@@ -174,10 +173,9 @@ def plot(
     type : str, optional
         Which importances, as in `importance`.
     cause : str, optional
-        The cause that is evaluated, if events have several: by the curves, by default the one
-        that splits are about, or all; by the importances, as in `importance`.
-    progress : bool, default False
-        Show a progress bar while the importances are computed.
+        The cause that is evaluated, if events have several: by the curves, by default the one that
+        splits are about, or all; by the importances, as in `importance`.
+    {progress}
 
     Returns
     -------
@@ -186,8 +184,8 @@ def plot(
     Raises
     ------
     InputError
-        If `kind` is unknown, or `type` or `cause` is given and it does not show them; if there
-        is no such `cause`; if `ax` has another number of axes.
+        If `kind` is unknown, or `type` or `cause` is given and it does not show them; if there is
+        no such `cause`; if `ax` has another number of axes.
     """
     if kind is not None and not is_word(kind, IMPORTANCE):
         require_default("type", type, None, f'kind="{IMPORTANCE}"')

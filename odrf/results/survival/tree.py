@@ -13,8 +13,8 @@ from odrf.checks import checked_choice, checked_whole, is_word
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.public import public_method
-from odrf.results import pruning, tree_tables
-from odrf.results.plots import DIGITS, MOST_TERMS, check_drawn_tree
+from odrf.results import export, pruning
+from odrf.results.importance import DIGITS, MOST_TERMS, check_drawn_tree
 from odrf.results.survival import curves as curve_predictions
 from odrf.results.survival import importance as importances
 from odrf.results.survival import scores
@@ -49,11 +49,11 @@ class SurvivalTreeResults(LeafCurveResults):
     """A tree for times to an event, as returned by `odrf.odt` for ``Surv(time, event)``.
 
     A leaf predicts the Kaplan–Meier curve of its rows, and the incidence of each of several causes
-    by their Aalen–Johansen estimate.  The tree is pruned, and its nodes are
-    described, by the exponential deviance (LeBlanc and Crowley 1992), whatever it was grown by;
-    with ``loss="log_rank"`` it is pruned by the log-rank statistics of its splits (LeBlanc and
-    Crowley 1993).  Of several causes the deviances are added up.  A tree whose splits are about one
-    cause counts the events of this one alone, in deviances, hazards and statistics: the others are
+    by their Aalen–Johansen estimate.  The tree is pruned, and its nodes are described, by the
+    exponential deviance (LeBlanc and Crowley 1992), whatever it was grown by; with
+    ``loss="log_rank"`` it is pruned by the log-rank statistics of its splits (LeBlanc and Crowley
+    1993).  Of several causes the deviances are added up.  A tree whose splits are about one cause
+    counts the events of this one alone, in deviances, hazards and statistics: the others are
     censored, or with ``criterion="gray"`` their rows stay at risk, weighted as by Fine and Gray
     (1999).
 
@@ -75,8 +75,8 @@ class SurvivalTreeResults(LeafCurveResults):
     J. P. Fine and R. J. Gray (1999). A proportional hazards model for the subdistribution of a
     competing risk. Journal of the American Statistical Association 94, 496-509.
 
-    M. LeBlanc and J. Crowley (1992). Relative risk trees for censored survival data. Biometrics
-    48, 411-425.
+    M. LeBlanc and J. Crowley (1992). Relative risk trees for censored survival data. Biometrics 48,
+    411-425.
 
     M. LeBlanc and J. Crowley (1993). Survival trees by goodness of split. Journal of the American
     Statistical Association 88, 457-467.
@@ -130,8 +130,8 @@ class SurvivalTreeResults(LeafCurveResults):
     error_path = importances.error_path
 
     # The tree
-    splits = tree_tables.splits
-    surrogates = tree_tables.surrogates
+    splits = export.splits
+    surrogates = export.surrogates
 
     # Pruning
     pruning_path = pruning.pruning_path
@@ -210,8 +210,7 @@ class SurvivalTreeResults(LeafCurveResults):
         cause : None
             For forests: the exponential deviance is that of all causes, or of the one that splits
             are about.
-        progress : bool, default False
-            Without effect: there is nothing to wait for.
+        {progress}
 
         Returns
         -------

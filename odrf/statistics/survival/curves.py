@@ -16,10 +16,7 @@ Mask = NDArray[np.bool_]
 
 
 class RunningSums(NamedTuple):
-    """Sums of martingale increments: `final` (n,) of rows that left, `expected` (R + 1,).
-
-    The sum of a row at risk is ``expected[first]`` minus that of the time.
-    """
+    """Sums of martingale increments: `final` (n,) of rows that left, `expected` (R + 1,)."""
 
     final: Floats
     expected: Floats
@@ -86,10 +83,7 @@ class RiskSets:
         return RunningSums(self.martingale_sums(factor), _cumulative(factor * self.hazard))
 
     def sums_of_products(self, one: RunningSums, other: RunningSums) -> Floats:
-        """Return, for each time (R,), Σ squared weight · product of the rows' sums up to then.
-
-        In O(n + R): rows at risk differ only by when they entered.
-        """
+        """Return, for each time (R,), Σ squared weight · product of the rows' sums up to then."""
         R = len(self.times)
         squared = self.weights**2
 
@@ -113,11 +107,11 @@ def risk_sets(
     `time` (n,) is the end of observation, `event` (n,) the cause, 0 for a censored row; rows of
     weight 0 do not count. A row is at risk at t if start < t ≤ time, by default from the beginning.
     """
-    happened = np.asarray(event) > 0
     weights = np.ones(len(time)) if weights is None else weights
-    times = np.unique(time[happened & (weights > 0)])
+    happened = (np.asarray(event) > 0) & (weights > 0)
+    times = np.unique(time[happened])
     last = np.searchsorted(times, time, side="right")
-    return _counted(times, _entry(times, start, len(time)), last, happened & (weights > 0), weights)
+    return _counted(times, start, last, happened, weights)
 
 
 def censoring_risk_sets(
@@ -127,12 +121,12 @@ def censoring_risk_sets(
 
     At a time that has both, events come before censoring.
     """
-    lost = np.asarray(event) == 0
     weights = np.ones(len(time)) if weights is None else weights
+    lost = np.asarray(event) == 0
     times = np.unique(time[lost & (weights > 0)])
     last = np.searchsorted(times, time, side="right")
     last[~lost] = np.searchsorted(times, time[~lost], side="left")
-    return _counted(times, _entry(times, start, len(time)), last, lost & (weights > 0), weights)
+    return _counted(times, start, last, lost & (weights > 0), weights)
 
 
 def number_at_risk(
@@ -154,21 +148,19 @@ def number_at_risk(
     return np.where(anybody, not_before(time, weights) - not_before(start, weights), 0.0)
 
 
-def _entry(times: Floats, start: Floats | None, n: int) -> Integers:
-    return np.zeros(n, np.int64) if start is None else np.searchsorted(times, start, side="right")
-
-
 def _counted(
-    times: Floats, first: Integers, last: Integers, happened: Mask, weights: Floats
+    times: Floats, start: Floats | None, last: Integers, happened: Mask, weights: Floats
 ) -> RiskSets:
-    """Return the risk sets of rows that are at risk at ``times[first:last]``."""
+    """Return the risk sets of rows that are at risk at times after their start, up to ``last``."""
+    first = np.zeros(len(last), np.int64)
+    if start is not None:
+        first = np.searchsorted(times, start, side="right")
 
     def counts(parts: Floats) -> tuple[Floats, Floats]:
         waiting = sums_at(last, parts, len(times) + 1) - sums_at(first, parts, len(times) + 1)
         # from the last time back: so the smallest risk sets are sums of few weights
         present: Floats = np.cumsum(waiting[::-1])[::-1][1:]
-        ended = sums_at(last[happened] - 1, parts[happened], len(times))
-        return present, ended
+        return present, sums_at(last[happened] - 1, parts[happened], len(times))
 
     at_risk, events = counts(weights)
     rows, ended = counts((weights > 0).astype(np.float64))
@@ -323,10 +315,7 @@ class CumulativeIncidence:
 
     @cached_property
     def variance(self) -> Floats:
-        """The variance (R,) by the delta method, weights being numbers of rows.
-
-        Of one cause it is Greenwood's: Marubini and Valsecchi (1995), equation (10.12).
-        """
+        """The variance (R,) by the delta method, weights being numbers of rows."""
         F, S = self.incidence, self.survival_before
         n, d, own = self.sets.at_risk, self.sets.events, self.of_cause.events
         of_survival = d / n * self.sets.per_survivor

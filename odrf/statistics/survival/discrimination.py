@@ -15,21 +15,7 @@ from numpy.typing import NDArray
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.running import one_thread
 from odrf.engine.survival.log_rank import pair_sums
-from odrf.statistics.survival.curves import (
-    RiskSets,
-    cumulative_incidence,
-    inverse_or_zero,
-    risk_sets,
-    sums_at,
-)
-from odrf.statistics.survival.observation import (
-    ObservationCurve,
-    StatesAt,
-    WeightedStates,
-    ascending_times,
-    observation_curve,
-    weighted_states,
-)
+from odrf.statistics.survival import curves, observation
 from odrf.statistics.survival.pseudo_values import RowwiseShare
 
 Floats = NDArray[np.float64]
@@ -97,8 +83,6 @@ def share_in_order(counts: list[OrderedPairs]) -> float:
 
 
 # How often the row with the earlier event has the higher score: Harrell's C, Uno's C, per cause.
-
-
 @dataclass(frozen=True)
 class Concordance(RowwiseShare):
     """The share of pairs in order, NaN without pairs; weights of pairs, tied ones half in order."""
@@ -121,7 +105,7 @@ def harrells_c(
     censored, `unos_c` does not (Harrell, Lee and Mark 1996, Statistics in Medicine 15, 361-387). A
     pair weighs the product of its case weights.
     """
-    sets = risk_sets(time, event, weights, start)
+    sets = curves.risk_sets(time, event, weights, start)
     pairs = _still_at_risk(sets, sets.weights)
     counts = ordered_pairs(pairs, score)
     return _concordance([counts], np.zeros(len(time)))
@@ -133,7 +117,7 @@ def unos_c(
     score: Floats,
     tau: float = np.inf,
     weights: Floats | None = None,
-    observed: ObservationCurve | None = None,
+    observed: observation.ObservationCurve | None = None,
     start: Floats | None = None,
 ) -> Concordance:
     """Estimate Uno's C: of two rows with an event before τ, how often the earlier scores higher.
@@ -143,10 +127,10 @@ def unos_c(
     other rows, taken as known, by default estimated, which the error allows for (Uno, Cai, Pencina,
     D'Agostino and Wei 2011, Statistics in Medicine 30, 1105-1117, equation 6).
     """
-    sets = risk_sets(time, event, weights, start)
-    K = observation_curve(time, event, weights, start) if observed is None else observed
+    sets = curves.risk_sets(time, event, weights, start)
+    K = observation.observation_curve(time, event, weights, start) if observed is None else observed
     passed = K.passed(time)
-    inverse = np.where(time < tau, inverse_or_zero(K.values[passed]), 0.0)
+    inverse = np.where(time < tau, curves.inverse_or_zero(K.values[passed]), 0.0)
     counts = ordered_pairs(_still_at_risk(sets, sets.weights * inverse**2), score)
     of_curve = np.zeros(len(time))
     if observed is None:
@@ -161,7 +145,7 @@ def concordance_of_cause(
     cause: int = 1,
     tau: float = np.inf,
     weights: Floats | None = None,
-    observed: ObservationCurve | None = None,
+    observed: observation.ObservationCurve | None = None,
     start: Floats | None = None,
 ) -> Concordance:
     """Estimate how often a row with an event of a cause scores higher than one without it by then.
@@ -171,22 +155,17 @@ def concordance_of_cause(
     2014, Biostatistics 15, 526-539, equation 5). For the cause-specific hazard use `unos_c`.
     """
     of_cause, other = event == cause, (event > 0) & (event != cause)
-    sets = risk_sets(time, of_cause, weights, start)
-    K = observation_curve(time, event, weights, start) if observed is None else observed
+    sets = curves.risk_sets(time, of_cause, weights, start)
+    K = observation.observation_curve(time, event, weights, start) if observed is None else observed
     passed = K.passed(time)
-    inverse = inverse_or_zero(K.values[passed])
+    inverse = curves.inverse_or_zero(K.values[passed])
     as_case = np.where(time < tau, sets.weights * inverse, 0.0)
     # an event of another cause takes its row from those at risk, also at the same time
     before = np.searchsorted(sets.times, time, side="left")
     present = _still_at_risk(sets, as_case * inverse)
     present = present._replace(last=np.where(other, before, present.last))
-    spared = ComparedPairs(
-        present.at,
-        before,
-        np.where(other, len(sets.times), before),
-        as_case,
-        np.where(other, sets.weights * inverse, 0.0),
-    )
+    up_to, weight = np.where(other, len(sets.times), before), sets.weights * inverse
+    spared = ComparedPairs(present.at, before, up_to, as_case, np.where(other, weight, 0.0))
     among_present, among_spared = ordered_pairs(present, score), ordered_pairs(spared, score)
     of_curve = np.zeros(len(time))
     if observed is None:
@@ -197,7 +176,7 @@ def concordance_of_cause(
     return _concordance([among_present, among_spared], of_curve)
 
 
-def _still_at_risk(sets: RiskSets, case_weight: Floats) -> ComparedPairs:
+def _still_at_risk(sets: curves.RiskSets, case_weight: Floats) -> ComparedPairs:
     """Return the pairs of rows with an event and those at risk then that have no event then."""
     at = np.where(sets.happened, sets.last - 1, -1)
     last = sets.last - sets.happened
@@ -246,7 +225,7 @@ def dynamic_areas(
     at: Floats,
     cause: int | None = None,
     weights: Floats | None = None,
-    observed: ObservationCurve | None = None,
+    observed: observation.ObservationCurve | None = None,
     start: Floats | None = None,
 ) -> DynamicAreas:
     """Estimate the probability that a row with an event by a time has a higher score than another.
@@ -257,10 +236,10 @@ def dynamic_areas(
     in Medicine 32, 5381-5397). The mean is weighted by the probability of an event since the time
     before.
     """
-    at = ascending_times(at)
-    states = weighted_states(time, event, weights, observed, start)
+    at = observation.ascending_times(at)
+    states = observation.weighted_states(time, event, weights, observed, start)
     of_cause = (event > 0) if cause is None else (event == cause)
-    incidence = cumulative_incidence(time, event, cause, weights, start)
+    incidence = curves.cumulative_incidence(time, event, cause, weights, start)
     probability = np.diff(incidence.curve(at), prepend=0.0)
     share = probability / probability.sum() if probability.sum() > 0 else probability * np.nan
     area, error = np.empty((2, len(at)))
@@ -290,16 +269,17 @@ def roc_at(
     t: float,
     cause: int | None = None,
     weights: Floats | None = None,
-    observed: ObservationCurve | None = None,
+    observed: observation.ObservationCurve | None = None,
     start: Floats | None = None,
 ) -> RocAt:
     """Estimate the ROC curve at a time t, by scores (n,); arguments as for `dynamic_areas`."""
-    states = weighted_states(time, event, weights, observed, start).at(t)
+    states = observation.weighted_states(time, event, weights, observed, start).at(t)
     of_cause = (event > 0) if cause is None else (event == cause)
     case, control = _cases(states, of_cause)
     level, rank = np.unique(score, return_inverse=True)
     hits, left = (
-        sums_at(rank.reshape(-1), parts, len(level))[::-1].cumsum() for parts in (case, control)
+        curves.sums_at(rank.reshape(-1), parts, len(level))[::-1].cumsum()
+        for parts in (case, control)
     )
     with np.errstate(invalid="ignore"):  # without cases or controls
         sensitivity, specificity = hits / hits[-1], 1 - left / left[-1]
@@ -310,7 +290,7 @@ def roc_at(
     )
 
 
-def _cases(states: StatesAt, of_cause: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+def _cases(states: observation.StatesAt, of_cause: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """Return the weights of rows as cases and as controls: (n,)."""
     case = states.past & of_cause
     return np.where(case, states.weight, 0.0), np.where(case, 0.0, states.weight)
@@ -318,12 +298,12 @@ def _cases(states: StatesAt, of_cause: NDArray[np.bool_]) -> tuple[Floats, Float
 
 @one_thread()
 def _area(
-    states: WeightedStates, of_cause: NDArray[np.bool_], rank: Integers, t: float
+    states: observation.WeightedStates, of_cause: NDArray[np.bool_], rank: Integers, t: float
 ) -> RowwiseShare:
     """Return the area at a time of scores with these ranks (n,)."""
     now, levels = states.at(t), int(rank.max()) + 1
     as_case, as_control = _cases(now, of_cause)
-    case, control = sums_at(rank, as_case, levels), sums_at(rank, as_control, levels)
+    case, control = curves.sums_at(rank, as_case, levels), curves.sums_at(rank, as_control, levels)
     of_cases, of_controls = case.sum(), control.sum()
     if not (of_cases > 0 and of_controls > 0):
         return RowwiseShare(float("nan"), np.full(len(rank), np.nan))

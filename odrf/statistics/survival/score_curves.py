@@ -10,14 +10,8 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.engine.running import one_thread
+from odrf.engine.survival import likelihoods
 from odrf.engine.survival.event_ranks import event_ranks, sums_over_rows
-from odrf.engine.survival.likelihoods import (
-    ErrorLaw,
-    LogTimes,
-    best_line,
-    partial_likelihood,
-    relative_risks,
-)
 
 Floats = NDArray[np.float64]
 
@@ -114,7 +108,7 @@ def breslow_baseline(
     times = np.unique(time[died])
     ranks = event_ranks(time, event, start, times)
     centre = float(np.average(scores, weights=w))
-    top, ratio = relative_risks(w, slope * scores)
+    top, ratio = likelihoods.relative_risks(w, slope * scores)
     place = np.searchsorted(times, time[died])
     dead = np.bincount(place, w[died], len(times))
     own = np.bincount(place, (w * ratio)[died], len(times))
@@ -129,7 +123,7 @@ def breslow_baseline(
 class FailureTimes(CurvesOfScores):
     """The curves of log T = a + b f + σ ε: `law` of ε, `scale` σ, `constant` a, `slope` b."""
 
-    law: ErrorLaw
+    law: likelihoods.ErrorLaw
     scale: float
     constant: float = 0.0
     slope: float = 1.0
@@ -185,7 +179,9 @@ def calibrated_hazards(
     centred = scores - np.average(scores, weights=w)
 
     def gradient(slope: float) -> float:
-        return float(np.sum(w * centred * partial_likelihood(ranks, w, slope * centred).first))
+        return float(
+            np.sum(w * centred * likelihoods.partial_likelihood(ranks, w, slope * centred).first)
+        )
 
     slope = 0.0 if gradient(0.0) >= 0 else STEEPEST
     if gradient(0.0) < 0 < gradient(STEEPEST):
@@ -194,7 +190,7 @@ def calibrated_hazards(
 
 
 def calibrated_failure_times(
-    law: ErrorLaw, times: LogTimes, scores: Floats, weights: Floats
+    law: likelihoods.ErrorLaw, times: likelihoods.LogTimes, scores: Floats, weights: Floats
 ) -> FailureTimes:
     """Return curves with the constant, slope and scale of the largest likelihood."""
     ones, slope = np.ones((len(scores), 1)), 1.0
@@ -202,7 +198,7 @@ def calibrated_failure_times(
     spread = float(np.sqrt(np.average((scores - centre) ** 2, weights=weights)))
     if spread > 0:
         basis = np.column_stack([ones, (scores - centre) / spread])
-        line, _ = best_line(law, times, weights, basis, np.zeros(len(scores)))
+        line, _ = likelihoods.best_line(law, times, weights, basis, np.zeros(len(scores)))
         slope = float(np.clip(line[1] / spread, 0.0, STEEPEST))
-    (constant,), scale = best_line(law, times, weights, ones, slope * scores)
+    (constant,), scale = likelihoods.best_line(law, times, weights, ones, slope * scores)
     return FailureTimes(law, scale, float(constant), slope)

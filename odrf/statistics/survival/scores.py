@@ -1,4 +1,4 @@
-"""The scores of predicted risks and curves: Brier scores over time, groups of similar risk."""
+"""The scores of predicted risks and curves over time; groups of similar risk, calibration."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from odrf.checks import is_number
 from odrf.engine.running import one_thread
 from odrf.errors import InputError
-from odrf.statistics.survival.calibration import groups_of_equal_weight
+from odrf.statistics.survival import observation, pseudo_values
 from odrf.statistics.survival.curves import (
     CumulativeIncidence,
     KaplanMeier,
@@ -21,21 +21,9 @@ from odrf.statistics.survival.curves import (
     kaplan_meier,
     limits_of_probability,
     number_at_risk,
+    sums_at,
 )
 from odrf.statistics.survival.discrimination import concordance_of_cause, harrells_c, unos_c
-from odrf.statistics.survival.observation import (
-    ObservationCurve,
-    WeightedStates,
-    ascending_times,
-    weighted_states,
-    weights_at,
-)
-from odrf.statistics.survival.pseudo_values import (
-    RowwiseEstimate,
-    RowwiseReduction,
-    RowwiseShare,
-    share_of_estimates,
-)
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -71,16 +59,10 @@ class EvaluatedTimes:
 
     def keeping(self, rows: Mask) -> EvaluatedTimes:
         """Return those of the `rows` (n,) alone."""
-        return EvaluatedTimes(
-            self.time[rows],
-            self.event[rows],
-            self.weights[rows],
-            self.source,
-            None if self.start is None else self.start[rows],
-            None if self.groups is None else self.groups[rows],
-            self.cause,
-            self.since,
-        )
+        start = None if self.start is None else self.start[rows]
+        kept = replace(self, time=self.time[rows], event=self.event[rows], start=start)
+        groups = None if self.groups is None else self.groups[rows]
+        return replace(kept, weights=self.weights[rows], groups=groups)
 
     def given_none_before(self, since: float) -> EvaluatedTimes:
         """Return the rows observed after a time, entering then if they entered before."""
@@ -100,11 +82,7 @@ class EvaluatedTimes:
         return float(value)
 
     def first_time(self) -> float:
-        """Return the time since which curves can be evaluated: 0 if no row enters late.
-
-        Else the last event time, before the risk set is largest, with less than a tenth of it at
-        risk; if there is none, the first entry.
-        """
+        """Return the time since which curves can be evaluated: 0 if no row enters late."""
         if self.start is None:
             return 0.0
         times, at_risk = self._at_risk()
@@ -112,10 +90,7 @@ class EvaluatedTimes:
         return float(few[-1] if len(few) else self.start.min())
 
     def last_time(self) -> float:
-        """Return the last event time at which a tenth of the weight is still at risk, or the first.
-
-        If rows enter late, the last one before less than a tenth of the largest risk set is.
-        """
+        """Return the last event time at which a tenth of the weight, or largest set, is at risk."""
         times, at_risk = self._at_risk()
         enough = self._enough(at_risk)
         if self.start is None:
@@ -152,7 +127,7 @@ class BrierScores(NamedTuple):
     at: Floats
     score: Floats
     std_error: Floats
-    integrated: RowwiseShare
+    integrated: pseudo_values.RowwiseShare
 
 
 @one_thread()
@@ -163,7 +138,7 @@ def brier_scores(
     at: Floats,
     cause: int | None = None,
     weights: Floats | None = None,
-    observed: ObservationCurve | None = None,
+    observed: observation.ObservationCurve | None = None,
     start: Floats | None = None,
 ) -> BrierScores:
     """Estimate the mean squared difference between an event by each time and its predicted risk.
@@ -173,8 +148,8 @@ def brier_scores(
     Schumacher 1999, Statistics in Medicine 18, 2529-2545, equation 5; with late entry see
     `LateEntryCurve`).
     """
-    at = ascending_times(at)
-    states = weighted_states(time, event, weights, observed, start)
+    at = observation.ascending_times(at)
+    states = observation.weighted_states(time, event, weights, observed, start)
     of_cause = (event > 0) if cause is None else (event == cause)
     shares = _trapezoidal_shares(at)
     score, error = np.empty((2, len(at)))
@@ -183,24 +158,26 @@ def brier_scores(
         of_time = _score_at(states, of_cause, risk[:, m], float(t))
         score[m], error[m] = of_time.estimate, of_time.std_error
         integrated += shares[m] * of_time.influence
-    mean = RowwiseShare(float(shares @ score), integrated)
+    mean = pseudo_values.RowwiseShare(float(shares @ score), integrated)
     return BrierScores(at, score, error, mean)
 
 
-def explained_share(model: BrierScores, reference: BrierScores) -> RowwiseReduction:
+def explained_share(model: BrierScores, reference: BrierScores) -> pseudo_values.RowwiseReduction:
     """Return 1 minus the integrated Brier score of a model over that of a reference."""
-    share = share_of_estimates(model.integrated, reference.integrated)
-    return RowwiseReduction(1 - share.estimate, -share.influence)
+    share = pseudo_values.share_of_estimates(model.integrated, reference.integrated)
+    return pseudo_values.RowwiseReduction(1 - share.estimate, -share.influence)
 
 
-def _score_at(states: WeightedStates, of_cause: Mask, risk: Floats, t: float) -> RowwiseShare:
+def _score_at(
+    states: observation.WeightedStates, of_cause: Mask, risk: Floats, t: float
+) -> pseudo_values.RowwiseShare:
     """Return the Brier score at a time of risks (n,) or (1,)."""
     now, share = states.at(t), states.weights / states.weights.sum()
     if not now.reached:
-        return RowwiseShare(float("nan"), np.full(len(share), np.nan))
+        return pseudo_values.RowwiseShare(float("nan"), np.full(len(share), np.nan))
     parts = now.weight / states.weights.sum() * (risk - (now.past & of_cause)) ** 2
     score = float(parts.sum())
-    return RowwiseShare(score, parts - score * share + states.influence(now, parts))
+    return pseudo_values.RowwiseShare(score, parts - score * share + states.influence(now, parts))
 
 
 def _trapezoidal_shares(at: Floats) -> Floats:
@@ -218,7 +195,7 @@ HARRELL, UNO, INTEGRATED, EXPLAINED = "harrell_c", "uno_c", "integrated_brier", 
 
 def scores_of_curves(
     rows: EvaluatedTimes, risk: Floats, survival: Curves, reference: StepCurve, until: float
-) -> dict[str, RowwiseEstimate]:
+) -> dict[str, pseudo_values.RowwiseEstimate]:
     """Return Harrell's C (not of one cause), Uno's C, integrated Brier score, explained share.
 
     The higher `risk` (n,), the earlier the event. `survival` is (n, m) at ascending times (m,),
@@ -231,7 +208,9 @@ def scores_of_curves(
     return scores | {INTEGRATED: model.integrated, EXPLAINED: explained_share(model, known)}
 
 
-def concordances(rows: EvaluatedTimes, risk: Floats, until: float) -> dict[str, RowwiseEstimate]:
+def concordances(
+    rows: EvaluatedTimes, risk: Floats, until: float
+) -> dict[str, pseudo_values.RowwiseEstimate]:
     """Return Harrell's C, unless of one cause, and Uno's; arguments as for all scores."""
     # an event at the last time counts, too
     lives, tau = (rows.time, rows.event, risk), float(np.nextafter(until, np.inf))
@@ -287,7 +266,7 @@ class RiskGroup(NamedTuple):
         weights = lives.weights
         if lives.start is not None and lives.happened.any():
             last = lives.last_time()
-            weights = weights_at(lives.time, lives.event, weights, lives.start, last)
+            weights = observation.weights_at(lives.time, lives.event, weights, lives.start, last)
         return np.average(curves[self.rows], axis=0, weights=weights)
 
 
@@ -297,11 +276,87 @@ def groups_by_risk(rows: EvaluatedTimes, risk: Floats, groups: int = 4) -> list[
     risk_groups = []
     for g in range(int(of.max()) + 1):
         lives = rows.keeping(of == g)
-        risk_groups.append(RiskGroup(of == g, _observed(lives), lives))
+        rows_of_group = lives.time, lives.event, lives.weights, lives.start
+        observed: KaplanMeier | CumulativeIncidence = kaplan_meier(*rows_of_group)
+        if lives.cause is not None:
+            observed = cumulative_incidence(
+                lives.time, lives.event, lives.cause, lives.weights, lives.start
+            )
+        risk_groups.append(RiskGroup(of == g, observed, lives))
     return risk_groups
 
 
-def _observed(lives: EvaluatedTimes) -> KaplanMeier | CumulativeIncidence:
-    if lives.cause is None:
-        return kaplan_meier(lives.time, lives.event, lives.weights, lives.start)
-    return cumulative_incidence(lives.time, lives.event, lives.cause, lives.weights, lives.start)
+class CalibrationAt(NamedTuple):
+    """Predicted and observed probabilities of an event by a time, in K groups of rows.
+
+    All are (K,). `observed` is NaN after the last time of a group, unless all had an event; limits
+    are NaN where none or all had it.
+    """
+
+    weight: Floats
+    predicted: Floats
+    observed: Floats
+    std_error: Floats
+    low: Floats
+    high: Floats
+
+
+def calibration_at(
+    time: Floats,
+    event: NDArray,
+    risk: Floats,
+    t: float,
+    groups: int = 10,
+    cause: int | None = None,
+    weights: Floats | None = None,
+    start: Floats | None = None,
+    level: float = 0.95,
+) -> CalibrationAt:
+    """Compare risks (n,) of an event by t with the Kaplan–Meier or Aalen–Johansen estimate.
+
+    In at most `groups` groups of about equal weight, equal risks in one. With a `cause`, only its
+    events count, others compete. Errors with case weights are by the infinitesimal jackknife. With
+    late entry, `start` (n,), predicted risks are weighted by the inverse probability to be
+    observed.
+    """
+    of_rows = np.ones(len(time)) if weights is None else weights
+    group = groups_of_equal_weight(risk, groups, of_rows)
+    K = int(group.max()) + 1
+    observed, variance = np.full((2, K), np.nan)
+    for g in range(K):
+        rows = group == g
+        incidence = cumulative_incidence(
+            time[rows],
+            event[rows],
+            cause,
+            None if weights is None else weights[rows],
+            None if start is None else start[rows],
+        )
+        all_had_one = (incidence.sets.survivors == 0).any()
+        if t <= time[rows & (of_rows > 0)].max() or all_had_one:
+            observed[g] = incidence.curve(t)
+            errors = incidence.variance if weights is None else incidence.robust_variance
+            variance[g] = np.append(0.0, errors)[np.searchsorted(incidence.times, t, side="right")]
+    # an error of 0, of none or of all rows, does not make the estimate certain
+    low, high = limits_of_probability(observed, np.where(variance > 0, variance, np.nan), level)
+    weight = sums_at(group, of_rows, K)
+    inverse_weights = of_rows.astype(np.float64)
+    if start is not None:
+        for g in range(K):
+            rows = group == g
+            lives = time[rows], event[rows], of_rows[rows]
+            inverse_weights[rows] = observation.weights_at(*lives, start[rows], t)
+    predicted = sums_at(group, inverse_weights * risk, K) / sums_at(group, inverse_weights, K)
+    return CalibrationAt(weight, predicted, observed, np.sqrt(variance), low, high)
+
+
+def groups_of_equal_weight(value: Floats, groups: int, weights: Floats) -> NDArray[np.int64]:
+    """Return the group (n,) of each row by the order of values, from 0; equal ones are in one."""
+    levels, place = np.unique(value, return_inverse=True)
+    place = place.reshape(-1)
+    weight = sums_at(place, weights, len(levels))
+    middle = (np.cumsum(weight) - weight / 2) / weight.sum()
+    group = np.minimum(np.floor(groups * middle), groups - 1).astype(np.int64)
+    # a group of weight 0 joins the one before
+    used = np.unique(group[weight > 0])
+    return np.maximum(np.searchsorted(used, group, side="right") - 1, 0)[place]

@@ -8,7 +8,7 @@ import pytest
 
 import odrf
 from odrf.pruning.event_deviance import event_losses
-from odrf.statistics.survival.time_scales import subdistribution_scale
+from odrf.statistics.survival.observation import subdistribution_scale
 
 TOLD = ["events", "rate", "relative_hazard", "impurity", "gain", "log_rank", "weight", "count"]
 

@@ -13,7 +13,7 @@ from odrf.engine.splits.impurity import POISSON, SQUARED_ERROR
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.pruning.complexity import critical_alphas, nested_subtrees, pruned
 from odrf.pruning.event_deviance import node_events, with_event_deviance, with_shrunken_rates
-from odrf.statistics.survival.time_scales import exponential_scale
+from odrf.statistics.survival.observation import exponential_scale
 from problems import CART, Problem
 
 FOLDER = Path(__file__).parent

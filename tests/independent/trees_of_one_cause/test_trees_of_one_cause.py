@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 import odrf
-from odrf.statistics.survival.time_scales import subdistribution_scale
+from odrf.statistics.survival.observation import subdistribution_scale
 
 FOLDER = Path(__file__).parent
 ROWS, PATH = (

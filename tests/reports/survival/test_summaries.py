@@ -11,10 +11,10 @@ import pytest
 import odrf
 from odrf import InputError
 from odrf.reports.survival.summaries import estimates_table
-from odrf.statistics.survival.calibration import calibration_at
 from odrf.statistics.survival.curves import kaplan_meier
 from odrf.statistics.survival.discrimination import dynamic_areas, roc_at
 from odrf.statistics.survival.pseudo_values import RowwiseEstimate
+from odrf.statistics.survival.scores import calibration_at
 
 DATA = odrf.load_data("gbsg2").sample(300, random_state=1)
 TIME, EVENT = DATA["time"].to_numpy(dtype=float), DATA["event"].to_numpy()

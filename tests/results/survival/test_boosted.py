@@ -11,8 +11,8 @@ import pytest
 
 import odrf
 from odrf import InputError, odbt
-from odrf.statistics.survival.calibration import calibration_at
 from odrf.statistics.survival.discrimination import dynamic_areas, harrells_c
+from odrf.statistics.survival.scores import calibration_at
 
 FORMULA = "Surv(time, event) ~ ."
 LAWS = ["lognormal", "loglogistic", "weibull"]

@@ -17,8 +17,11 @@ from odrf.statistics.survival.curves import (
     number_at_risk,
     risk_sets,
 )
-from odrf.statistics.survival.observation import censoring_curve
-from odrf.statistics.survival.time_scales import exponential_scale, subdistribution_scale
+from odrf.statistics.survival.observation import (
+    censoring_curve,
+    exponential_scale,
+    subdistribution_scale,
+)
 from reference import survival as twin
 from reference.exponential import exposures, subdistribution_exposures
 

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from lifetimes import lifetimes
 from odrf.errors import InputError
-from odrf.statistics.survival.calibration import (
-    calibration_at,
-    groups_of_equal_weight,
-)
 from odrf.statistics.survival.curves import cumulative_incidence, limits_of_probability
 from odrf.statistics.survival.discrimination import dynamic_areas, roc_at
 from odrf.statistics.survival.observation import censoring_curve
+from odrf.statistics.survival.scores import (
+    calibration_at,
+    groups_of_equal_weight,
+)
 from reference import survival as twin
 
 AT = np.array([1.0, 2.5, 4.0])

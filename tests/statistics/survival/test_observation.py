@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lifetimes import lifetimes
-from odrf.statistics.survival.calibration import calibration_at
 from odrf.statistics.survival.discrimination import (
     concordance_of_cause,
     dynamic_areas,
@@ -16,7 +15,7 @@ from odrf.statistics.survival.discrimination import (
     unos_c,
 )
 from odrf.statistics.survival.observation import censoring_curve, observation_curve
-from odrf.statistics.survival.scores import brier_scores
+from odrf.statistics.survival.scores import brier_scores, calibration_at
 from reference import survival as twin
 
 AT = np.array([1.0, 2.5, 4.0])
