@@ -33,10 +33,6 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.typeconv import Conversion
 from numba.extending import intrinsic
 
-# ------------------------------------------------------------------------------------------------
-# The message before the first compilation on a machine, which takes about half a minute.
-# ------------------------------------------------------------------------------------------------
-
 QUIET = "ODRF_QUIET"
 MESSAGE = (
     "odrf: compiling functions for the first fit on this machine, about half a minute; "
@@ -45,22 +41,16 @@ MESSAGE = (
 
 
 def announce_compilation(kernel: Any) -> None:
-    """Write a line to stderr, unless machine code of the kernel is on disk.
-
-    The environment variable ``ODRF_QUIET`` silences it, with any value but an empty one.
-    """
+    """Write a line to stderr, unless code of the kernel is on disk or ``ODRF_QUIET`` is set."""
     if os.environ.get(QUIET) or sys.stderr is None or kernel._cache.is_kept():
         return
     print(MESSAGE, file=sys.stderr, flush=True)
 
 
-# ------------------------------------------------------------------------------------------------
 # Functions that only kernels call: LLVM optimises them once, inside each kernel that calls them.
-#
 # By default Numba optimises every function and turns it into machine code, and does both again for
 # each function that calls it, up to the kernel at the top.  Most of the time of a first fit went
 # there.
-# ------------------------------------------------------------------------------------------------
 
 
 class _NoMachine:
@@ -118,19 +108,12 @@ class _PartFiles(CompileResultCacheImpl):  # type: ignore[misc]
         library = _Part(target_context.codegen(), name)
         library.load(bitcode)
         return compile_result(
-            target_context=target_context,
-            typing_context=target_context.typing_context,
+            target_context=target_context, typing_context=target_context.typing_context,
             library=library,
             entry_point=target_context.get_executable(library, description, environment),
-            fndesc=description,
-            environment=environment,
-            signature=signature,
-            objectmode=objectmode,
-            lifted=lifted,
-            type_annotation=rest[0],
-            reload_init=rest[1],
-            referenced_envs=rest[2],
-        )
+            fndesc=description, environment=environment, signature=signature, objectmode=objectmode,
+            lifted=lifted, type_annotation=rest[0], reload_init=rest[1], referenced_envs=rest[2],
+        )  # fmt: skip
 
 
 class PartCache(FunctionCache):  # type: ignore[misc]
@@ -139,11 +122,8 @@ class PartCache(FunctionCache):  # type: ignore[misc]
     _impl_class = _PartFiles
 
 
-# ------------------------------------------------------------------------------------------------
 # Machine code of kernels on disk: with a checksum, and only as long as the disk is of use.
-#
 # Whatever is wrong with the folder, kernels are compiled in memory instead, and it is said once.
-# ------------------------------------------------------------------------------------------------
 
 # After the content of a file: this text and the content's checksum.  Numba reads no further than
 # the content's end.
@@ -152,11 +132,7 @@ LENGTH = len(MARK) + 4
 
 
 class CodeOnDisk:
-    """The machine code of a function on disk.
-
-    `function`: the function to be compiled.  `files`: Numba's cache of machine code, or that of
-    parts.
-    """
+    """The machine code of a `function` on disk, in Numba's `files` or in those of parts."""
 
     def __init__(self, function: Callable[..., Any], files: type = FunctionCache) -> None:
         self._function, self._files = function, files
@@ -243,10 +219,7 @@ _stamp_when_imported = cache(_stamp)
 
 
 def _of_some_folder(function: Callable[..., Any], files: type) -> Any:
-    """Return Numba's cache in a folder that can be written, else in one that has code to read.
-
-    Raises `RuntimeError`: there is no such folder.
-    """
+    """Return Numba's cache in a folder that can be written, or has code; else `RuntimeError`."""
     try:
         return files(function)
     except RuntimeError:
@@ -265,11 +238,7 @@ def _require_code(locator: Any) -> None:
 
 
 class _Code(NamedTuple):
-    """What a file of machine code holds.
-
-    `key`: what the code was compiled for, as in the list of files.  `payload`: the code, as Numba
-    writes it.
-    """
+    """A file of machine code: the `payload` that Numba writes, and what it was compiled for."""
 
     key: Any
     payload: Any
@@ -342,9 +311,7 @@ def _say_once(message: str) -> None:
         warnings.warn(message, UserWarning, stacklevel=2)
 
 
-# ------------------------------------------------------------------------------------------------
 # How every kernel of the engine is compiled.
-# ------------------------------------------------------------------------------------------------
 
 # Kernels run without the interpreter lock and divide as IEEE 754 does instead of raising.  They
 # have no C wrapper, which nothing here calls, and no reference counting of arrays, which cost a
@@ -469,9 +436,7 @@ def of_these_types(function: Any, arguments: tuple[Any, ...]) -> Any:
     return entry_point
 
 
-# ------------------------------------------------------------------------------------------------
 # Calls of functions by their address: kernels are not compiled anew for each of them.
-# ------------------------------------------------------------------------------------------------
 
 # The type of what `write_tuple` returns, and how many int64 its memory needs.
 PLACE, ROOM = types.int64, 1024
@@ -584,10 +549,7 @@ def address_within(part: Any, *kinds: Any) -> Any:
 
 @intrinsic
 def write_tuple(typing: Any, values: Any, memory: Any) -> Any:
-    """Write a tuple of numbers, arrays and tuples to the memory (`ROOM`,) int64; return its place.
-
-    Arrays are written without their owners: they must live as long as the tuple is used.
-    """
+    """Write a tuple, its arrays without owners, to the memory (`ROOM`,) int64; return its place."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         value = _without_owners(context, builder, values, arguments[0])
@@ -635,9 +597,7 @@ def _tuple_itself(place: Any) -> Any:
 read_tuple: Any = _tuple_itself if config.DISABLE_JIT else _read_tuple
 
 
-# ------------------------------------------------------------------------------------------------
 # Tell the processor to load memory into its cache before it is needed.
-# ------------------------------------------------------------------------------------------------
 
 # Arguments of LLVM's prefetch: for reading, to be kept in every cache, data rather than code.
 READ, KEEP, DATA = 0, 3, 1

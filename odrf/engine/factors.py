@@ -16,10 +16,6 @@ from numpy.typing import NDArray
 from odrf.engine.directions.candidates import FeatureGroups, has_levels
 from odrf.engine.memory import require_memory
 
-# ------------------------------------------------------------------------------------------------
-# The matrix of predictors, with one row of codes for all columns of a factor of many levels.
-# ------------------------------------------------------------------------------------------------
-
 
 class Layout(NamedTuple):
     """Where each of p columns is in a matrix of r rows.
@@ -116,10 +112,7 @@ def with_rows(X: Matrix, rows: Any) -> Matrix:
 def rows_of_predictors(
     X: Matrix, first: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first row (P,) of `stored` that a predictor has, and the one after its last.
-
-    Predictor j has the columns ``first[j]:first[j + 1]`` of X.
-    """
+    """Return the first row (P,) of `stored` that each predictor has, and the one after its last."""
     layout = layout_of(X)
     if layout is None:
         return first[:-1], first[1:]
@@ -154,9 +147,7 @@ def _layout(X: Matrix) -> Layout:
     return layout_of(X) or own
 
 
-# ------------------------------------------------------------------------------------------------
 # Factors as growth reads them: one code for each row, not an indicator column for each level.
-# ------------------------------------------------------------------------------------------------
 
 
 class Factors(NamedTuple):
@@ -211,10 +202,7 @@ def n_kept(X: NDArray[np.float32], factors: Factors) -> int:
 def narrowed(
     X: NDArray[np.float32], factors: Factors, columns: NDArray[np.int64]
 ) -> tuple[NDArray[np.float32], Factors]:
-    """Return the array X and the factors of these columns (q,) alone, in their order.
-
-    The matrix leaves out the columns of factors.
-    """
+    """Return X and the factors of these columns (q,) alone, in their order."""
     if not len(factors.codes):
         return X[columns], factors
     place, level = factors.place[columns], factors.level[columns]

@@ -6,10 +6,6 @@ from typing import NamedTuple
 
 from odrf.engine.directions.candidates import TWO_LEVELS
 
-# ------------------------------------------------------------------------------------------------
-# The options of growth, as numbers for the kernels.
-# ------------------------------------------------------------------------------------------------
-
 NO_PENALTY, AIC, BIC = 0, 1, 2
 ON_RESPONSE, ON_LOG, ON_NORMAL, ON_RANKS, ON_BOX_COX = 0, 1, 2, 3, 4
 
@@ -47,9 +43,6 @@ class KernelParams(NamedTuple):
       much as the second derivatives of their losses; with `POISSON` a weight is an exposure, as
       many events as are expected at a rate of 1.
     `n_times`: number of different event times, if the response is a time to an event; else 0.
-    `truncated`: whether rows are observed from a start on, if the response is a time to an event.
-    `subdistribution`: whether rows stay at risk after events of other causes, if the response is
-      a time to an event.
     """
 
     criterion: int
@@ -69,13 +62,9 @@ class KernelParams(NamedTuple):
     best_first: bool = False
     min_weight: float = 0.0
     n_times: int = 0
-    truncated: bool = False
-    subdistribution: bool = False
 
 
-# ------------------------------------------------------------------------------------------------
 # The options of guided growth, as numbers for the kernels.
-# ------------------------------------------------------------------------------------------------
 
 
 class GuidedKernelParams(NamedTuple):

@@ -15,10 +15,6 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import ZERO, inlined, kernel, part, summing
 
-# ------------------------------------------------------------------------------------------------
-# Random numbers inside kernels: one xoshiro256++ stream per tree.
-# ------------------------------------------------------------------------------------------------
-
 
 def streams(seed: int, first: int, last: int) -> NDArray[np.uint64]:
     """Return the states (last - first, 4) of the streams of trees `first` … `last` - 1."""
@@ -75,14 +71,11 @@ def shuffle_front(state, items, k):
         items[i], items[j] = items[j], items[i]
 
 
-# ------------------------------------------------------------------------------------------------
 # Sort projected values as 64-bit keys: the value's bits above, its row's position below.
-#
 # The keys of one candidate are sorted by quicksort.  The keys of many candidates on few rows are
 # sorted together by a sorting network, whose comparisons run in SIMD lanes, one lane for each
 # candidate.  The network makes the same comparisons whatever the values, so no branch can be
 # mispredicted.
-# ------------------------------------------------------------------------------------------------
 
 POSITION = np.uint64(0xFFFFFFFF)
 VALUE_SHIFT = np.uint64(32)
@@ -192,15 +185,12 @@ def sort_lanes(keys, m, lanes):
         run >>= 1
 
 
-# ------------------------------------------------------------------------------------------------
 # Sort many keys by their digits: passes over the keys instead of comparisons.
-#
 # A comparison of quicksort sends the processor the wrong way half of the time.  Here each pass puts
 # the keys in the order of one digit of 8 bits of their values, from the lowest digit to the
 # highest, and keeps the order of equal digits (Knuth, The Art of Computer Programming, vol. 3,
 # algorithm 5.2.5R).  Digits that all keys share take no pass.  Positions need no passes, since they
 # are in order at first.
-# ------------------------------------------------------------------------------------------------
 
 DIGITS, BITS, RADIX = 4, np.uint64(8), 256
 DIGIT = np.uint64(RADIX - 1)
@@ -251,10 +241,7 @@ def _put_in_order(keys, ordered, n, shift, places):
 
 @kernel
 def sort_by_digits(scratch, n):
-    """Sort the first n of ``scratch.keys`` ascending, as `sort_keys` does.
-
-    Their lower halves, which are positions, ascend before.
-    """
+    """Sort the first n of ``scratch.keys``, whose positions ascend before, as `sort_keys` does."""
     keys, spare, counts = scratch.keys, scratch.spare, scratch.counts
     if n < FEWEST_KEYS:
         sort_keys(keys, n)
@@ -275,9 +262,7 @@ def sort_by_digits(scratch, n):
             keys[i] = spare[i]
 
 
-# ------------------------------------------------------------------------------------------------
 # The least and the largest of many floats, compared as integers: so LLVM uses SIMD lanes.
-# ------------------------------------------------------------------------------------------------
 
 SIGN_SHIFT, ALL_BUT_SIGN = np.int32(31), np.int32(0x7FFFFFFF)
 LAST_PLACE = ALL_BUT_SIGN
@@ -307,9 +292,7 @@ def extremes(values):
     return value_at(low), value_at(high)
 
 
-# ------------------------------------------------------------------------------------------------
 # Products of the values of different trees, for all pairs of kinds of trees.
-# ------------------------------------------------------------------------------------------------
 
 
 @summing
@@ -339,9 +322,7 @@ def products_of_pairs(values, sums, products):
                 products[h, g, r] = products[g, h, r]
 
 
-# ------------------------------------------------------------------------------------------------
 # Whole numbers in proportion to weights, by the method of largest remainders.
-# ------------------------------------------------------------------------------------------------
 
 
 def apportion(weights: NDArray[np.float64], n: int) -> NDArray[np.int64]:
@@ -356,17 +337,12 @@ def apportion(weights: NDArray[np.float64], n: int) -> NDArray[np.int64]:
     return counts
 
 
-# ------------------------------------------------------------------------------------------------
 # The Cholesky factor of a symmetric positive definite matrix, and linear systems solved by it.
-# ------------------------------------------------------------------------------------------------
 
 
 @inlined
 def factorise(A, d):
-    """Overwrite the lower triangle of A, of order d, by L with A = L·Lᵀ, its diagonal inverted.
-
-    Returns False if A is not positive definite.
-    """
+    """Overwrite lower A by L, A = L·Lᵀ, its diagonal inverted; False if not positive definite."""
     for j in range(d):
         for k in range(j):
             for i in range(j, d):
@@ -413,13 +389,10 @@ def trace_of_inverse(L, d, column):
     return trace
 
 
-# ------------------------------------------------------------------------------------------------
 # Eigenvalues and eigenvectors of small symmetric matrices, and singular vectors of small matrices.
-#
 # By Jacobi's cyclic method (Golub and Van Loan, Matrix Computations, section 8.5): rotations set
 # one off-diagonal entry after another to 0.  It needs no memory but its arguments.  Eigenvectors
 # are orthogonal also where eigenvalues are equal or 0.
-# ------------------------------------------------------------------------------------------------
 
 # Off-diagonal entries count as 0 below this share of the largest entry.
 NEGLIGIBLE = 1e-15
@@ -428,11 +401,7 @@ MOST_SWEEPS = 30
 
 
 class Spectrum(NamedTuple):
-    """Scratch for eigenvalues and eigenvectors of matrices of order up to D.
-
-    `matrix` (D, D): input; overwritten.  `vectors` (D, D): an eigenvector in each row.  `values`
-    (D,): the eigenvalues, the largest first.
-    """
+    """Scratch (D, D): input `matrix`, rows of eigenvectors; `values` (D,), the largest first."""
 
     matrix: np.ndarray
     vectors: np.ndarray
@@ -485,10 +454,7 @@ def _sort(values, V, d):
 
 @kernel
 def eigen(d, spectrum):
-    """Write the eigenvalues and unit eigenvectors of a symmetric matrix of order d to `spectrum`.
-
-    The lower triangle of ``spectrum.matrix`` holds the matrix; `spectrum` is a `Spectrum`.
-    """
+    """Write eigenvalues and unit eigenvectors of the lower triangle of spectrum.matrix, order d."""
     A, V, values = spectrum.matrix, spectrum.vectors, spectrum.values
     largest = 0.0
     for i in range(d):

@@ -22,19 +22,13 @@ from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.packing import HEAD, coefficient_of
 from odrf.engine.trees.routing import ABREAST, project_at_node, term_at
 
-# ------------------------------------------------------------------------------------------------
 # What a split does with the points of a row: where they part, or which go left.
-#
 # A split that reads a column with other values may send the points of a row to both sides.
-# ------------------------------------------------------------------------------------------------
 
 
 @kernel
 def mark_records(own, words):
-    """Negate the number of terms of the records that read a column with other values.
-
-    Column c has some if ``own[c]`` is not negative.  Every record has a term.
-    """
+    """Negate the number of terms of records that read a column c with ``own[c]`` not negative."""
     one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
     node = np.uint64(0)
     while node < np.uint64(len(words)):
@@ -49,10 +43,7 @@ def mark_records(own, words):
 
 @part
 def touching_term(first, last, own, words):
-    """Return the first term that reads a column with other values, and whether it is the only one.
-
-    A factor in codes counts as several.
-    """
+    """Return the first term that reads a replaced column, and whether it is only one number."""
     found, alone = last, True
     for term in range(first, last, np.uint64(2)):
         column = words[term]
@@ -92,10 +83,7 @@ def first_apart(
     values, lo, hi, common, rows, row, touching, last, threshold, words, floats, level_words,
     level_floats,
 ):  # fmt: skip
-    """Return the side of values[lo], and where those begin by which the row goes to the other one.
-
-    Values do not fall from lo to hi.  Rounding keeps order: so projections rise, or fall, too.
-    """
+    """Return the side of values[lo], monotone up to hi, and where those of the other side begin."""
     one = np.uint64(1)
     side = _goes_right(
         values[lo], common, rows, row, touching, last, threshold, words, floats, level_words,
@@ -173,9 +161,7 @@ def divide_points(
     return left
 
 
-# ------------------------------------------------------------------------------------------------
 # One way down each tree for rows and all points of a grid.
-# ------------------------------------------------------------------------------------------------
 
 # Most rows of a block, and most numbers in the curves of its rows.
 MOST_ROWS, ROOM = 2048, 2**20
@@ -206,11 +192,7 @@ class OtherValues:
 
     @property
     def distinct(self) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
-        """The distinct values (T, G) of each column, rising, then others; and which a point has.
-
-        The latter are (T, G + 1) numbers, the last one how many distinct values there are.  Empty
-        if rows have values of their own.
-        """
+        """Return distinct values (T, G) of each column, rising, and codes (T, G + 1); or none."""
         if len(self.values) > 1:
             return NO_VALUES, NO_CODES
         T, G = self.values.shape[1:]
@@ -273,10 +255,7 @@ def _add_leaf(
 
 @part
 def _divide_items(item, lo, hi, threshold, projected, aside):
-    """Move items that go left to the front, as the projection of their rows says.
-
-    Return where the others begin and end.
-    """
+    """Move items whose rows go left to the front; return where the others begin and end."""
     one = np.uint64(1)
     left, right = lo, np.uint64(0)
     for i in range(lo, hi):
@@ -296,10 +275,7 @@ def _part_items(
     item, lo, hi, rows, stride, n_points, values, rising, distinct, code, own, node, words, floats,
     level_words, level_floats, members, scratch, aside,
 ):  # fmt: skip
-    """Part items whose points go to both sides, and move those that go left to the front.
-
-    Return where the others begin and end.
-    """
+    """Part items whose points go to both sides, left first; return where others begin and end."""
     zero, one, two = np.uint64(0), np.uint64(1), np.uint64(2)
     first, threshold = node + np.uint64(HEAD), floats[node + two]
     last = first + two * np.uint64(-words[node + np.uint64(3)])
@@ -333,12 +309,9 @@ def _part_items(
             left += one
         if cut < end - begin:
             _put(
-                aside,
-                who,
-                middle if side == zero else begin,
-                end if side == zero else middle,
+                aside, who, middle if side == zero else begin, end if side == zero else middle,
                 right,
-            )
+            )  # fmt: skip
             right += one
     for i in range(right):
         _put(item, aside[i, 0], aside[i, 1], aside[i, 2], left + i)
@@ -417,14 +390,9 @@ def _descend_with_points(
 
 
 def curves_by_block(
-    forest: Forest,
-    X: Matrix,
-    other: OtherValues,
-    weights: NDArray[np.float64],
-    n_outputs: int,
-    n_jobs: int,
-    advance: Callable[[int], object] = lambda n: None,
-) -> Iterator[BlockCurves]:
+    forest: Forest, X: Matrix, other: OtherValues, weights: NDArray[np.float64], n_outputs: int,
+    n_jobs: int, advance: Callable[[int], object] = lambda n: None,
+) -> Iterator[BlockCurves]:  # fmt: skip
     """Yield the curves of blocks of the rows of X (p, n), in their order.
 
     `X` (p, n).  `other`: what columns hold at each point.  `weights` (n,): weights of the rows in

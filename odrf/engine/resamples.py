@@ -27,10 +27,6 @@ from odrf.engine.memory import require_memory
 from odrf.engine.numeric import below, branched, shuffle_front, uniform
 from odrf.engine.running import in_order
 
-# ------------------------------------------------------------------------------------------------
-# Which rows belong together, as numbers that the engine reads.
-# ------------------------------------------------------------------------------------------------
-
 
 class RowCodes(NamedTuple):
     """Codes of n rows; None for what they do not have.
@@ -60,9 +56,7 @@ class RowCodes(NamedTuple):
         return RowCodes(*(None if codes is None else codes[:end] for codes in self))
 
 
-# ------------------------------------------------------------------------------------------------
 # What a tree draws: rows, or whole groups of rows; of all times or of early ones; by strata.
-# ------------------------------------------------------------------------------------------------
 
 
 class Units(NamedTuple):
@@ -120,9 +114,7 @@ def last_time(
     return int(times[min(drawn, len(times) - 1)])
 
 
-# ------------------------------------------------------------------------------------------------
 # The rows a tree is grown on: bootstrap, subsample, or all of them.
-# ------------------------------------------------------------------------------------------------
 
 ALL_ROWS, BOOTSTRAP, SUBSAMPLE = 0, 1, 2
 # A time after all others: a tree that draws from all rows has none out of bag.
@@ -132,11 +124,7 @@ DRAWN, HALF = 0, 1
 
 
 class Batch(NamedTuple):
-    """Rows that were added to grown trees.
-
-    `begin`: the number of its first row.  `fraction`: how often a row of positive weight is drawn,
-    on average.
-    """
+    """Rows added to grown trees: number of the first, and how often each is drawn on average."""
 
     begin: int
     fraction: float
@@ -182,11 +170,7 @@ def _draw(state, candidates, size, resample, counts):
 
 @kernel
 def _draw_each(state, fractions, resample, counts):
-    """Draw each row independently, `fractions` (n,) times on average; write counts (n,).
-
-    From the same stream, the rows drawn with a smaller fraction are among those drawn with a larger
-    one.
-    """
+    """Draw each row `fractions` (n,) times on average; less draw a part of what more draw."""
     for i in range(len(fractions)):
         counts[i] = 0
         if resample == SUBSAMPLE:
@@ -212,10 +196,7 @@ def rows_drawn_once(sampling: Sampling, n: int) -> float:
 
 
 def n_units_drawn(sampling: Sampling, n: int) -> int:
-    """Return how many a tree draws from n groups, or from the n units of a stratum.
-
-    A subsample leaves one of them out at least, unless it is to have all rows.
-    """
+    """Return how many of n units a tree draws; a subsample leaves out one at least."""
     some = sampling.resample == SUBSAMPLE and sampling.fraction < 1 < n
     return min(n_drawn(sampling, n), n - 1) if some else n_drawn(sampling, n)
 
@@ -226,11 +207,7 @@ def draw_counts(
     sampling: Sampling,
     codes: RowCodes | None = None,
 ) -> NDArray[np.int64]:
-    """Draw how often each row enters a tree: counts (n,), 0 for rows of weight zero.
-
-    `state` (4,) is the initial state of the tree's random stream, and is advanced.  With `codes`,
-    rows of one group are resampled as one.
-    """
+    """Draw how often each row enters a tree, (n,); `state` (4,) is advanced, `codes` group rows."""
     if sampling.resample == ALL_ROWS and not sampling.later:
         return (weights > 0.0).astype(np.int64)
     units = units_of(weights, sampling.begins, codes)
@@ -244,11 +221,7 @@ def out_of_bag_rows(
     sampling: Sampling,
     codes: RowCodes | None = None,
 ) -> NDArray[np.bool_]:
-    """Return which rows (n,) are out of bag for a tree.
-
-    Those that it does not draw; of groups those of which it draws no row; of rows in time those
-    after all rows that it draws from.
-    """
+    """Return rows (n,) not drawn; of groups, no row drawn; in time, after all a tree draws from."""
     units = units_of(weights, sampling.begins, codes)
     counts, last = _draw_units(state, units, sampling, codes)
     if codes is not None and codes.order is not None:
@@ -293,10 +266,7 @@ def _by_stratum(
 def _draw_later(
     state: NDArray[np.uint64], n: int, units: Units, sampling: Sampling
 ) -> NDArray[np.int64]:
-    """Draw how often each of the last of n units enters a tree, were its weight positive.
-
-    These are the units that were added to the tree.
-    """
+    """Draw how often each of the last of n units, added to the tree later, enters it."""
     begins = units.begins
     counts = np.ones(n - begins[0] if begins else 0, dtype=np.int64)
     if len(counts) and sampling.resample != ALL_ROWS:
@@ -336,10 +306,7 @@ def draw_halves(
     sampling: Sampling,
     codes: RowCodes | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Draw how often each row (n,) counts in choosing splits, and how often in node values.
-
-    Both are all rows drawn unless the tree is honest.  The arguments are those of `draw_counts`.
-    """
+    """Draw how often each row (n,) chooses splits, and counts in nodes: in both, if not honest."""
     if not sampling.honest:
         counts = draw_counts(state, weights, sampling, codes)
         return counts, counts
@@ -370,9 +337,7 @@ def estimation_counts(
     return draw_halves(state, weights, sampling, codes)[1]
 
 
-# ------------------------------------------------------------------------------------------------
 # Subsamples of one size, drawn into the same arrays by one tree after the other.
-# ------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -400,10 +365,7 @@ def draw_subsample(state, X, y, at, tree_X, tree_y):
 
 @kernel
 def draw_out_of_bag(state, size, unseen):
-    """Write which of n rows are out of bag for a tree that draws `size` of them: unseen (n,).
-
-    The same rows as those that `draw_subsample` does not draw from the stream `state` (4,).
-    """
+    """Write the rows (n,) that `draw_subsample` of `size` does not draw from this stream."""
     n, needed = len(unseen), size
     for i in range(n):
         drawn = uniform(state) * (n - i) < needed
@@ -411,9 +373,7 @@ def draw_out_of_bag(state, size, unseen):
         needed -= drawn
 
 
-# ------------------------------------------------------------------------------------------------
 # Which rows each tree of a forest drew: the draws are repeated from its stream, not stored.
-# ------------------------------------------------------------------------------------------------
 
 # So many rows of all trees are drawn in less than a millisecond.
 FEW = 2**17
@@ -439,19 +399,13 @@ class Draws(NamedTuple):
         return draw_counts(state, self.weights, self.samplings[b], self.codes), state
 
     def filling(self, b: int) -> NDArray[np.int64]:
-        """Return how often each row (n,) counts in the nodes of tree `b`.
-
-        As often as it was drawn; in an honest tree 0 for the rows that chose its splits.
-        """
+        """Return how often each row (n,) counts in the nodes of tree `b`; 0 if it chose splits."""
         return estimation_counts(
             self.streams[b].copy(), self.weights, self.samplings[b], self.codes
         )
 
     def unseen(self, b: int) -> NDArray[np.bool_]:
-        """Return the mask (n,) of the out-of-bag rows of tree `b`: those it did not draw.
-
-        Of groups, those of which it drew no row; in time, those after all rows it drew from.
-        """
+        """Return the mask (n,) of the rows out of bag for tree `b`, see `out_of_bag_rows`."""
         return self.unseen_again(b)[0]
 
     def unseen_again(self, b: int) -> tuple[NDArray[np.bool_], NDArray[np.uint64]]:

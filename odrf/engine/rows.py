@@ -31,7 +31,8 @@ class Rows(NamedTuple):
     scratch of `project`, for all levels of a factor; 0 between calls.
 
     `ranks`: of times to an event, their ranks of all rows, which `at` points into; y then has the
-    scores of the node that was searched last.  `high` (p,): the larger value of each column that
+    scores of the node that was searched last.  Kernels get rows without them, so that they are
+    compiled once for all responses.  `high` (p,): the larger value of each column that
     has two values, NaN for others, see `odrf.engine.splits.histograms`; empty if not known, if none
     has, or if F > 0.
     """

@@ -23,10 +23,6 @@ from odrf.engine.shapley_boxes import (
     share_boxes,
 )
 
-# ------------------------------------------------------------------------------------------------
-# Shapley values of sums of trees: tree by tree, for one row and some background rows.
-# ------------------------------------------------------------------------------------------------
-
 # A tree with so many pairs of rows of too many boxes is not tried with others.
 TRIALS = 2
 
@@ -111,10 +107,7 @@ def count_failures(
     rows, stride, pairs, root, words, floats, level_words, level_floats, term_of, most, scratch,
     failed,
 ):  # fmt: skip
-    """Write to failed (B,) how many of the `pairs` of rows, 0 and 1, 2 and 3, …, fail in each tree.
-
-    A pair fails where it has more than `most` boxes.
-    """
+    """Write to failed (B,) how many of the pairs of rows 0 and 1, … have more than `most` boxes."""
     for tree in range(len(root)):
         failed[tree] = 0
         for pair in range(pairs):
@@ -126,13 +119,10 @@ def count_failures(
             failed[tree] += n_boxes == TOO_MANY
 
 
-# ------------------------------------------------------------------------------------------------
 # Shapley interaction values of sums of trees: for pairs of terms, tree by tree.
-#
 # The interaction value of a pair is half of its Shapley interaction index; so what two terms do
 # together is divided between the entries (i, j) and (j, i), and what is left of the Shapley value
 # of a term is on the diagonal (Lundberg et al. 2020).
-# ------------------------------------------------------------------------------------------------
 
 # Ranks of a term that all prefixes of an order have, and of one that none has.
 ALWAYS, NEVER = -1, 2**40
@@ -140,10 +130,7 @@ ALWAYS, NEVER = -1, 2**40
 
 @part
 def _pair_weight(weights, a, b, i_inside, j_inside):
-    """Return half of the interaction index of two players in the game that is 1 in a box.
-
-    The box has a players inside and b outside, the pair among them.
-    """
+    """Return half of the interaction index of two players of a box with a inside and b outside."""
     if i_inside and j_inside:
         return 0.5 * weights[a - 1, b]
     if not i_inside and not j_inside:

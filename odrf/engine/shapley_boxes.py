@@ -22,10 +22,6 @@ from odrf.engine.numeric import below
 from odrf.engine.trees.packing import HEAD
 from odrf.engine.trees.routing import term_at
 
-# ------------------------------------------------------------------------------------------------
-# Memory of the walks that Shapley values are computed from.
-# ------------------------------------------------------------------------------------------------
-
 # Coalitions are bits of a word.
 MOST_PLAYERS = 64
 
@@ -77,30 +73,16 @@ def walk_memory(P: int, K: int, most_boxes: int) -> WalkMemory:
     room, leaves = P + MOST_PLAYERS + 2, most_boxes + P + 2
     whole, words = np.int64, np.uint64
     return WalkMemory(
-        np.full(P, -1, dtype=whole),
-        np.empty(P, dtype=whole),
-        np.zeros(P, dtype=whole),
-        np.empty(P),
-        np.empty(P, dtype=whole),
-        np.zeros(1, dtype=whole),
-        np.empty(room, dtype=whole),
-        np.empty(room, dtype=words),
-        np.empty(room, dtype=words),
-        np.empty(leaves, dtype=whole),
-        np.empty(leaves, dtype=words),
-        np.empty(leaves, dtype=words),
-        np.empty(P, dtype=whole),
-        np.empty(P, dtype=whole),
-        np.empty(4, dtype=words),
-        np.empty((P, K)),
-        np.empty((P, K)),
-        np.empty((P, K)),
-    )
+        np.full(P, -1, dtype=whole), np.empty(P, dtype=whole), np.zeros(P, dtype=whole),
+        np.empty(P), np.empty(P, dtype=whole), np.zeros(1, dtype=whole),
+        np.empty(room, dtype=whole), np.empty(room, dtype=words), np.empty(room, dtype=words),
+        np.empty(leaves, dtype=whole), np.empty(leaves, dtype=words), np.empty(leaves, dtype=words),
+        np.empty(P, dtype=whole), np.empty(P, dtype=whole), np.empty(4, dtype=words),
+        np.empty((P, K)), np.empty((P, K)), np.empty((P, K)),
+    )  # fmt: skip
 
 
-# ------------------------------------------------------------------------------------------------
 # All coalitions of terms sent down one tree at once, in boxes.
-# ------------------------------------------------------------------------------------------------
 
 TOO_MANY = -1
 # A bound of the relative rounding error of a sum in float32, for each of its terms.
@@ -111,11 +93,7 @@ ROUNDING = 2.0**-23
 def _read(
     rows, x, b, place, ins, outs, words, floats, level_words, level_floats, term_of, scratch
 ):  # fmt: skip
-    """Read a node; return where its coalitions go, or the term that divides them.
-
-    Returns (side, -1), or (0, term) if the side depends on undecided terms: then the one that
-    changes the projection most.
-    """
+    """Return (side, -1) of a node's coalitions, or (0, term): an undecided term that moves most."""
     number, change, met, read = scratch.number, scratch.change, scratch.met, scratch.read
     scratch.clock[0] += 1
     clock, n_met = scratch.clock[0], 0
@@ -266,13 +244,10 @@ def share_boxes(n_boxes, n_players, value, output, weights, scratch, total):
                     total[scratch.player[k], output + c] += weight * value[leaf, c]
 
 
-# ------------------------------------------------------------------------------------------------
 # All prefixes of an order of terms sent down one tree at once, in runs.
-#
 # The prefix of length r of an order is the coalition of its first r terms.  A split sends runs of
 # consecutive lengths to one side.  So one walk finds the leaves of all prefixes, and visits the
 # nodes above a run once.
-# ------------------------------------------------------------------------------------------------
 
 # The increment and the multipliers of SplitMix64.
 GOLDEN = 0x9E3779B97F4A7C15
@@ -373,14 +348,11 @@ def runs_of(
     return n_runs
 
 
-# ------------------------------------------------------------------------------------------------
 # Boxes of coalitions of little weight: their Shapley values by random orders.
-#
 # Where a tree has too many boxes to divide all, those of little weight stay as they are.  Let a box
 # have all of a terms and none of b others.  An order meets it if the a terms come before the b;
 # then the prefixes that lie in the box have consecutive lengths.  Such orders are drawn, and what
 # they give is multiplied by their share of all orders, the weight of the box.
-# ------------------------------------------------------------------------------------------------
 
 # Ranks of a term that all prefixes have, and of one that none has.
 ALWAYS, NEVER = -1, 2**40
@@ -388,10 +360,7 @@ ALWAYS, NEVER = -1, 2**40
 
 @part
 def _met_by(k, inside, outside, n_in, scratch):
-    """Make an order of k terms meet a box; return the lengths of its prefixes in the box.
-
-    The terms of the box keep their places among the others, but those inside come first.
-    """
+    """Move the terms of a box such that an order meets it; return the lengths of prefixes there."""
     order, rank, number = scratch.order, scratch.rank, scratch.number
     seen, shortest, longest = 0, 0, k
     for i in range(k):
@@ -411,10 +380,7 @@ def _met_by(k, inside, outside, n_in, scratch):
 
 @part
 def _add_run(run, shortest, longest, a, b, n_players, inside, outside, value, scratch):
-    """Add to scratch.share what terms change as a run is entered and left.
-
-    Any of the a terms inside may be the last of them, and any of the b outside the first.
-    """
+    """Add what any of a terms inside, or b outside, change as a run is entered and left."""
     lo, hi = np.int64(scratch.inside[run]), np.int64(scratch.outside[run])
     leaf, share, player = scratch.leaf[run], scratch.share, scratch.player
     for c in range(value.shape[1]):

@@ -35,7 +35,7 @@ from odrf.engine.chunks import (
 )
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.factors import layout_of, stored
-from odrf.engine.growth.tree_builder import growth_kernel
+from odrf.engine.growth.tree_kernel import grow_tree
 from odrf.engine.memory import available_memory, require_memory
 from odrf.engine.numeric import streams
 from odrf.engine.oob import OutOfBag, predict_out_of_bag
@@ -243,7 +243,7 @@ def grow_streamed(
     draw = HashedDraw(draw_keys(control.seed, 0, control.n_trees), control.sample_fraction)
     with (
         progress_bar(total=control.n_trees, unit="tree", progress=progress) as bar,
-        compiled_at_ease(growth_kernel(control.settings)),
+        compiled_at_ease(grow_tree),
     ):
         forest = joined(passes.trees(rows, control, draw, bar.update), control.n_trees)
     data = NoData(

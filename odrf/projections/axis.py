@@ -38,9 +38,8 @@ from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import shuffle_front
 from odrf.projections.base import Family, Table
 
-# ------------------------------------------------------------------------------------------------
-# Single predictors: the splits of CART and of random forests.
-# ------------------------------------------------------------------------------------------------
+# No literal, for which Numba would compile anew what it is handed to.
+FEW = np.int64(FEW_LEVELS)
 
 
 class AxisSampler(NamedTuple):
@@ -100,11 +99,9 @@ class Axis(Family):
         """Return the sampler of a tree, of at most P predictors."""
         P = len(feature_groups.types)
         return AxisSampler(
-            min(number, P),
-            np.empty(P, dtype=np.int64),
-            settings.direction_rows,
+            min(number, P), np.empty(P, dtype=np.int64), settings.direction_rows,
             class_shares_for(feature_groups, settings),
-        )
+        )  # fmt: skip
 
     def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return the number of columns of the widest predictor."""
@@ -164,7 +161,7 @@ def _propose_columns(
     whether it varies.  Returns whether there is a proposal, and the new `target`.
     """
     target_rows, total, share, varies = target
-    used, scored = sample_sizes(feature_groups, chosen, ONE, m, sampler.direction_rows, FEW_LEVELS)
+    used, scored = sample_sizes(feature_groups, chosen, ONE, m, sampler.direction_rows, FEW)
     by_shares = is_ordered_by_shares(sampler.shares, feature_groups, chosen[0])
     column = feature_groups.first[chosen[0]]
     width = feature_groups.first[chosen[0] + 1] - column
@@ -182,7 +179,7 @@ def _propose_columns(
     if not varies:
         return False, target
     terms, of_used, _ = load_terms(
-        rows, lo, used, scored, feature_groups, chosen, ONE, FEW_LEVELS, YES, total, share, work
+        rows, lo, used, scored, feature_groups, chosen, ONE, FEW, YES, total, share, work
     )
     if _estimate_coefficients(terms, used, of_used, work):
         return write_direction(work, proposals, c), target
@@ -201,11 +198,6 @@ def _estimate_coefficients(terms, m, total, work):
             return False
         least_squares(terms, work, work.theta)
     return True
-
-
-# ------------------------------------------------------------------------------------------------
-# Single predictors with random thresholds: extremely randomised trees.
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,6 @@ from odrf.engine.rows import Rows
 from odrf.errors import InputError
 from odrf.public.arguments import require_taken
 
-# ------------------------------------------------------------------------------------------------
-# The base class of all families of projections.
-# ------------------------------------------------------------------------------------------------
-
 
 class Table(NamedTuple):
     """What the defaults of a family depend on.
@@ -184,9 +180,7 @@ class Family(ABC):
             )
 
 
-# ------------------------------------------------------------------------------------------------
 # Checks of the parameters of families.
-# ------------------------------------------------------------------------------------------------
 
 
 def share_or_auto(argument: str, value: Any) -> None:
@@ -268,9 +262,7 @@ def _is_pair(value: Any) -> bool:
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # What stands for a function of the user in a fit from a file, which does not hold functions.
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

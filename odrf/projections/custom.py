@@ -151,13 +151,9 @@ class Custom(Family):
         """Return the sampler of a tree."""
         p = int(feature_groups.first[-1])
         return CustomSampler(
-            number,
-            address_of(proposal(self.function), ARGUMENTS),
-            np.empty((p, n)),
-            np.empty((n, p)),
-            np.empty(n),
-            np.empty(n),
-        )
+            number, address_of(proposal(self.function), ARGUMENTS), np.empty((p, n)),
+            np.empty((n, p)), np.empty(n), np.empty(n),
+        )  # fmt: skip
 
     def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return p, the number of columns."""

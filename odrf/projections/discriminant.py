@@ -48,10 +48,6 @@ from odrf.engine.numeric import (
 from odrf.projections.base import Family, Table, from_zero_to_one, whole_or_auto
 from odrf.projections.regression import OnSubsets, widest_columns
 
-# ------------------------------------------------------------------------------------------------
-# Canonical correlations with the classes: canonical correlation forests.
-# ------------------------------------------------------------------------------------------------
-
 # Squared correlations below this are rounding errors.
 UNCORRELATED = 1e-9
 
@@ -149,15 +145,10 @@ class CanonicalCorrelation(Family):
         )
         most = min(n, max(settings.direction_rows, 10 * D))
         return CanonicalSampler(
-            number,
-            self.subset(P),
-            min(self._each(P, K), ROUND),
-            settings.direction_rows,
-            bool(self.bootstrap) and self.subset(P) < P,
-            np.empty(most, dtype=np.int64),
-            class_scatter_for(K, D),
-            spectrum_for(D),
-        )
+            number, self.subset(P), min(self._each(P, K), ROUND), settings.direction_rows,
+            bool(self.bootstrap) and self.subset(P) < P, np.empty(most, dtype=np.int64),
+            class_scatter_for(K, D), spectrum_for(D),
+        )  # fmt: skip
 
     def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return the number of columns of the q widest predictors."""
@@ -279,9 +270,7 @@ def canonical_directions(d, m, y, K, total, classes, spectrum, work):
     return n
 
 
-# ------------------------------------------------------------------------------------------------
 # Penalised discriminants of two groups of classes: projection pursuit forests.
-# ------------------------------------------------------------------------------------------------
 
 
 class PenalisedSampler(NamedTuple):
@@ -353,13 +342,9 @@ class PenalisedDiscriminant(OnSubsets):
         """Return the sampler of a tree."""
         D = self.widest(feature_groups, settings, n)
         return PenalisedSampler(
-            number,
-            settings.subset_size,
-            settings.direction_rows,
-            float(self.penalty),
-            class_scatter_for(settings.n_classes, D),
-            spectrum_for(D),
-        )
+            number, settings.subset_size, settings.direction_rows, float(self.penalty),
+            class_scatter_for(settings.n_classes, D), spectrum_for(D),
+        )  # fmt: skip
 
 
 @draws(PenalisedSampler)

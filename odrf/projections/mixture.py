@@ -23,12 +23,9 @@ from odrf.projections.custom import Custom
 from odrf.projections.regression import EstimatedSampler, Logistic, draw_estimated
 from odrf.projections.sparse import Sparse, SparseSampler, begin_sparse, draw_sparse
 
-# ------------------------------------------------------------------------------------------------
 # Single, sparse and estimated directions as one sampler.
-#
 # Most forests mix these, those of the default among them.  With one sampler, whose parts may have 0
 # candidates, all of them share one compiled kernel.
-# ------------------------------------------------------------------------------------------------
 
 
 class UsualSampler(NamedTuple):
@@ -74,9 +71,7 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
     return n, before + following
 
 
-# ------------------------------------------------------------------------------------------------
 # Sampler mixtures: how many candidates of which family a node tries.
-# ------------------------------------------------------------------------------------------------
 
 # Predictors tried singly beside directions in a forest, or √P if more.
 MANY_SINGLES = 60

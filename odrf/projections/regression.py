@@ -38,10 +38,6 @@ from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import factorise, solve_lower, solve_upper, trace_of_inverse
 from odrf.projections.base import Family, Table, positive_or_auto, share
 
-# ------------------------------------------------------------------------------------------------
-# Base class of families that estimate each direction on a random subset of predictors.
-# ------------------------------------------------------------------------------------------------
-
 # Fewest directions that a node tries by default.
 FEWEST = 5
 
@@ -100,9 +96,7 @@ def widest_columns(q: int, feature_groups: FeatureGroups) -> int:
     return int(np.sort(feature_groups.most_entries)[::-1][:q].sum())
 
 
-# ------------------------------------------------------------------------------------------------
 # Directions estimated on random subsets of predictors: logistic, least squares, discriminant.
-# ------------------------------------------------------------------------------------------------
 
 LOGISTIC, LEAST_SQUARES, LDA = 0, 1, 2
 # With fewer rows a logistic model hardly differs from its linear limit, least squares.
@@ -146,14 +140,9 @@ class Estimated(OnSubsets):
         # one compiled kernel does for all estimators of three classes and more
         K = settings.n_classes if self.code == LDA or settings.n_classes > 2 else 0
         return EstimatedSampler(
-            number,
-            self.code,
-            settings.subset_size,
-            settings.direction_rows,
-            settings.newton_steps,
-            np.empty(K) if K else None,
-            np.empty(K) if K else None,
-        )
+            number, self.code, settings.subset_size, settings.direction_rows, settings.newton_steps,
+            np.empty(K) if K else None, np.empty(K) if K else None,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -269,9 +258,7 @@ def _estimate_linear(sampler, rows, lo, m, total, share, terms, work):
     return True
 
 
-# ------------------------------------------------------------------------------------------------
 # Ridge regression on random subsets, its penalty chosen at the node: oblique forests of Menze.
-# ------------------------------------------------------------------------------------------------
 
 # From a ridge that only makes the system solvable to one with which θ is nearly proportional to
 # the covariances of the single columns with the response.
@@ -342,14 +329,10 @@ class Ridge(OnSubsets):
         """Return the sampler of a tree."""
         D = self.widest(feature_groups, settings, n)
         return RidgeSampler(
-            number,
-            settings.subset_size,
-            settings.direction_rows,
-            0.0 if self.penalty == "auto" else float(self.penalty),
-            np.empty((D, D)),
+            number, settings.subset_size, settings.direction_rows,
+            0.0 if self.penalty == "auto" else float(self.penalty), np.empty((D, D)), np.empty(D),
             np.empty(D),
-            np.empty(D),
-        )
+        )  # fmt: skip
 
 
 @kernel
@@ -428,9 +411,7 @@ def _regress(sampler, d, m, total, work):
     return True
 
 
-# ------------------------------------------------------------------------------------------------
 # Directions of projection pursuit: those along which a smooth function fits best.
-# ------------------------------------------------------------------------------------------------
 
 # With fewer rows a smooth function hardly differs from a line.
 SMOOTH_ROWS = 50
@@ -503,13 +484,9 @@ class ProjectionPursuit(OnSubsets):
         widest = self.estimated(feature_groups, settings, n)
         most_rows = min(n, max(settings.direction_rows, 10 * widest))
         return ProjectionPursuitSampler(
-            number,
-            settings.subset_size,
-            settings.direction_rows,
-            self.steps,
-            float(self.span),
+            number, settings.subset_size, settings.direction_rows, self.steps, float(self.span),
             pursuit_for(widest, most_rows),
-        )
+        )  # fmt: skip
 
 
 @draws(ProjectionPursuitSampler)

@@ -24,10 +24,6 @@ from odrf.engine.running import one_thread
 from odrf.projections.axis import Axis, AxisSampler
 from odrf.projections.base import Family, Table, share
 
-# ------------------------------------------------------------------------------------------------
-# Base class of families that rotate all columns of a tree and split on single rotated ones.
-# ------------------------------------------------------------------------------------------------
-
 
 @dataclass(frozen=True)
 class Rotated(Family):
@@ -55,11 +51,9 @@ class Rotated(Family):
         """Return the sampler of a tree, of at most p rotated columns."""
         p = int(feature_groups.first[-1])
         return AxisSampler(
-            min(number, p),
-            np.empty(p, dtype=np.int64),
-            settings.direction_rows,
+            min(number, p), np.empty(p, dtype=np.int64), settings.direction_rows,
             class_shares_for(feature_groups, settings),
-        )
+        )  # fmt: skip
 
     def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return 1."""
@@ -70,9 +64,7 @@ class Rotated(Family):
         return 1.0
 
 
-# ------------------------------------------------------------------------------------------------
 # Principal components of small groups of columns for each tree: rotation forests.
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -169,9 +161,7 @@ def _some_classes(
     return chosen
 
 
-# ------------------------------------------------------------------------------------------------
 # A random rotation of the columns for each tree: random rotation forests.
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,6 @@ from odrf.engine.numeric import below, shuffle_front, uniform
 from odrf.engine.rows import level_at
 from odrf.projections.base import Family, Table, share_or_auto
 
-# ------------------------------------------------------------------------------------------------
-# Random signs on a few columns: sparse projection oblique randomer forests (SPORF).
-# ------------------------------------------------------------------------------------------------
-
 NONZEROS, MOST_SHARE = 3, 0.5
 # Tolerance of ⌈λpd⌉, so that rounding of λ does not add one.
 ROUNDING = 1e-9
@@ -171,9 +167,7 @@ def draw_sparse(sampler, state, rows, lo, m, n_rows, first, feature_groups, prop
     return c, last
 
 
-# ------------------------------------------------------------------------------------------------
 # Random combinations of a few columns: Breiman's Forest-RC.
-# ------------------------------------------------------------------------------------------------
 
 
 class RandomCombinationSampler(NamedTuple):
@@ -268,9 +262,7 @@ def _draw_combination(sampler, state, rows, lo, m, n_rows, first, feature_groups
     return c, last
 
 
-# ------------------------------------------------------------------------------------------------
 # Directions uniform on the sphere: random projection trees.
-# ------------------------------------------------------------------------------------------------
 
 
 class SphereSampler(NamedTuple):

@@ -44,10 +44,7 @@ class NewTrees(NamedTuple):
 
 
 class LeafValues(ABC):
-    """How the leaf values of one run's trees are computed.
-
-    `run`: its scores are updated as trees are filled.
-    """
+    """How the leaf values of one run's trees are computed; fills update the scores of `run`."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -62,11 +59,7 @@ class LeafValues(ABC):
 
 
 class Newton(LeafValues):
-    """Newton steps of the loss, times the learning rate.
-
-    `rate`: learning rate, by which leaf values are multiplied.  `l2`: penalty on the squares of
-    leaf values.
-    """
+    """Newton steps of the loss, with penalty `l2` on their squares, times the learning `rate`."""
 
     def __init__(self, run: Run, loss: Loss, rate: float, l2: float) -> None:
         super().__init__(run)
@@ -81,13 +74,10 @@ class Newton(LeafValues):
             return np.asarray(values[:, drawn].ravel())
 
         leaf_rows = LeafRows(
-            (trees.leaf[:, drawn] + trees.root[:-1, None]).ravel(),
-            int(trees.root[-1]),
-            of_rows(rows.y - self.run.scores[outputs]),
-            of_rows(derivatives.first[outputs]),
-            of_rows(derivatives.second[outputs]),
-            np.tile(rows.weights[drawn], T),
-        )
+            (trees.leaf[:, drawn] + trees.root[:-1, None]).ravel(), int(trees.root[-1]),
+            of_rows(rows.y - self.run.scores[outputs]), of_rows(derivatives.first[outputs]),
+            of_rows(derivatives.second[outputs]), np.tile(rows.weights[drawn], T),
+        )  # fmt: skip
         value = self.rate * self.loss.leaf_values(leaf_rows, self.l2)
         self.resume([(trees, value)])
         return value

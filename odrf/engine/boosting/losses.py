@@ -34,10 +34,6 @@ from odrf.engine.survival.likelihoods import (
     partial_likelihood,
 )
 
-# ------------------------------------------------------------------------------------------------
-# Leaf values of boosted trees: Newton steps, medians, and steps for Huber's loss.
-# ------------------------------------------------------------------------------------------------
-
 
 class LeafRows(NamedTuple):
     """The rows that trees were grown on, with what leaf values are computed from.
@@ -82,11 +78,7 @@ def _newton_steps(leaf, first, second, weights, l2, steps, curvature):
 
 
 def median_values(rows: LeafRows) -> Array:
-    """Return the weighted median of each leaf's residuals; 0 for a leaf without rows.
-
-    It is the value at which the cumulative weight exceeds one half of the total.  Where it equals
-    one half exactly, it is the mean of that value and the next.
-    """
+    """Return the weighted median (or mean of two) of each leaf's residuals; 0 without rows."""
     order = np.lexsort((rows.residuals, rows.leaf))
     leaf, values = rows.leaf[order], rows.residuals[order]
     passed = np.cumsum(rows.weights[order])
@@ -105,10 +97,7 @@ def median_values(rows: LeafRows) -> Array:
 
 
 def huber_values(rows: LeafRows, delta: float) -> Array:
-    """Return each leaf's median residual plus the mean of the deviations from it, clipped to ±δ.
-
-    One step of Friedman (2001), Algorithm 4.
-    """
+    """Return each leaf's median residual plus the mean of what is beyond it, clipped to ±δ."""
     median = median_values(rows)
     clipped = np.clip(rows.residuals - median[rows.leaf], -delta, delta)
     weight = rows.sums(np.ones_like(clipped))
@@ -117,11 +106,7 @@ def huber_values(rows: LeafRows, delta: float) -> Array:
 
 
 def weighted_quantile(values: Array, weights: Array, share: float) -> float:
-    """Return the weighted quantile of `values` (n,) at the level `share`.
-
-    It is the value at which the cumulative weight exceeds this share of the total.  Where it equals
-    the share exactly, it is the mean of that value and the next.
-    """
+    """Return the quantile of `values` (n,) where the weight exceeds `share`, or mean of two."""
     order = np.argsort(values, kind="stable")
     passed = np.cumsum(weights[order])
     wanted, slack = share * passed[-1], 1e-12 * passed[-1]
@@ -131,9 +116,7 @@ def weighted_quantile(values: Array, weights: Array, share: float) -> float:
     return float(0.5 * (values[order[low]] + values[order[high]]))
 
 
-# ------------------------------------------------------------------------------------------------
 # The losses that boosting minimises: starting scores, derivatives, and predictions from scores.
-# ------------------------------------------------------------------------------------------------
 
 Array = NDArray[np.float64]
 # Least second derivative of a row: a row with 0 would have no weight in its leaf.
@@ -147,10 +130,7 @@ MOST_STEPS = 1000
 
 
 class Derivatives(NamedTuple):
-    """First and second derivatives of each row's loss with respect to its scores.
-
-    `first`, `second` (K, n): `second` is 1 for losses whose second derivative is not used.
-    """
+    """First and second derivatives (K, n) of each row's loss with respect to its scores; else 1."""
 
     first: Array
     second: Array
@@ -186,10 +166,7 @@ class Loss(ABC):
 
     @abstractmethod
     def derivatives(self, y: Array, scores: Array, weights: Array) -> Derivatives:
-        """Return the derivatives of each row's loss, not multiplied by `weights`.
-
-        The weights only enter parameters that all rows share, such as the δ of Huber's loss.
-        """
+        """Return derivatives of each row's loss; `weights` only enter parameters such as δ."""
 
     @abstractmethod
     def losses(self, y: Array, scores: Array, weights: Array) -> Array:
@@ -340,10 +317,7 @@ class LogisticLoss(Loss):
     binary: ClassVar[bool] = True
 
     def start(self, y: Array, weights: Array, n_outputs: int, offset: Array) -> Array:
-        """Return the log odds of the second class.
-
-        With offsets, the constant with which the mean probability equals the class share.
-        """
+        """Return log odds of class 2; with offsets, what makes the mean probability its share."""
         share = np.clip(np.average(y, weights=weights), LEAST_SHARE, 1 - LEAST_SHARE)
         odds = np.log(share / (1 - share))
         low, high = offset.min(), offset.max()
@@ -454,23 +428,17 @@ class Ordinal(Loss):
         return y > np.arange(n_outputs)[:, None]
 
 
-# ------------------------------------------------------------------------------------------------
 # Losses of times to an event.
-#
 # A row's loss needs more than one number, and Cox's those of other rows.  So these losses hold the
 # times of all training rows, and their responses `y` are numbers of rows: any part of the rows,
 # such as those of a fold, is known by its numbers.
-# ------------------------------------------------------------------------------------------------
 
 NO_RANKS = event_ranks(np.empty(0), np.empty(0, dtype=np.int64), None, np.empty(0))
 
 
 @dataclass(frozen=True, eq=False)
 class SurvivalLoss(Loss):
-    """A loss of times to an event; responses are numbers of the rows that it knows.
-
-    `of_logarithms`: whether it is of logarithms of times, which must then be above 0.
-    """
+    """A loss of times to an event; responses are numbers of rows.  `of_logarithms`: times > 0."""
 
     kind: ClassVar[str] = "survival"
     of_logarithms: ClassVar[bool] = False
@@ -505,10 +473,7 @@ class Cox(SurvivalLoss):
         return np.zeros(1)
 
     def derivatives(self, y: Array, scores: Array, weights: Array) -> Derivatives:
-        """Return the hazard that the row was exposed to less its event, and its own curvature.
-
-        Both are among the rows of positive weight alone.
-        """
+        """Return exposed hazard less event, and its curvature, among rows of positive weight."""
         terms = self._terms(y, scores, weights)
         return Derivatives(terms.first[None, :], np.maximum(terms.second, LEAST_CURVATURE)[None, :])
 
@@ -517,11 +482,7 @@ class Cox(SurvivalLoss):
         return self._terms(y, scores, weights).losses
 
     def leaf_values(self, rows: LeafRows, l2: float) -> Array:
-        """Return Newton steps, with steps upwards shortened.
-
-        In a leaf with O events where E are expected, the Newton step is about x = O/E - 1, and with
-        the baseline hazard as it is log(1 + x) is best.
-        """
+        """Return Newton steps x ≈ O/E - 1 of O events, E expected; upwards log(1 + x) is best."""
         step = newton_values(rows, l2)
         return np.where(step > 0, np.log1p(np.maximum(step, 0.0)), step)
 
@@ -532,9 +493,7 @@ class Cox(SurvivalLoss):
         return partial_likelihood(ranks, weights, scores[0])
 
 
-# ------------------------------------------------------------------------------------------------
 # Losses of accelerated failure times: log T = f + σ ε, with ε of a known law and σ estimated.
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -613,9 +572,7 @@ class Weibull(FailureTimeLoss):
     law: ClassVar[ErrorLaw] = ExtremeValueError()
 
 
-# ------------------------------------------------------------------------------------------------
 # All losses by the names that users type.
-# ------------------------------------------------------------------------------------------------
 
 LOSSES: dict[str, type[Loss]] = {
     loss.name: loss

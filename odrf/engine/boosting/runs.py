@@ -24,10 +24,6 @@ from odrf.engine.running import in_order
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaves_of, routing_blocks
 
-# ------------------------------------------------------------------------------------------------
-# Trees that are grown on a random subset of the predictors.
-# ------------------------------------------------------------------------------------------------
-
 
 def draw_predictors(
     state: NDArray[np.uint64], among: NDArray[np.int64], size: int
@@ -56,9 +52,7 @@ def widened(tree: Forest, columns: NDArray[np.int64]) -> Forest:
     return replace(tree, index=columns[tree.index].astype(np.int32))
 
 
-# ------------------------------------------------------------------------------------------------
 # The boosting runs whose mean is the fit: one on all rows, or several on bootstrap samples.
-# ------------------------------------------------------------------------------------------------
 
 Array = NDArray[np.float64]
 
@@ -115,10 +109,7 @@ class Run(NamedTuple):
 def run_rows(
     seed: int, n_runs: int, weights: Array, P: int, size: int, codes: RowCodes | None = None
 ) -> list[RunRows]:
-    """Draw for each run a bootstrap sample of the rows, and `size` of the P predictors.
-
-    A single run has every row once, and all predictors.  Rows are resampled by groups, `codes`.
-    """
+    """Draw a bootstrap sample, by `codes`, and `size` of P predictors for each run; all for one."""
     everything = np.arange(P)
     if n_runs == 1:
         return [RunRows(np.ones(len(weights), dtype=np.int64), everything)]
@@ -138,37 +129,25 @@ def started(rows: Sample, held: Sample | None, drawn: RunRows, loss: Loss, K: in
     start = loss.start(rows.y, weights, K, rows.offset)
     offset = np.empty(0) if held is None else held.offset
     return Run(
-        rows._replace(weights=weights),
-        drawn.predictors,
-        start,
-        start[:, None] + rows.offset,
+        rows._replace(weights=weights), drawn.predictors, start, start[:, None] + rows.offset,
         start[:, None] + offset,
-    )
+    )  # fmt: skip
 
 
 def mean_of_other_runs(scores: Sequence[Array], missed: NDArray[np.bool_]) -> Array:
-    """Return the out-of-bag scores (K, n): the mean over the runs that did not draw the row.
-
-    They are NaN for rows that all runs drew.  `scores` (K, n): scores by each of M runs.  `missed`
-    (M, n): which rows each run did not draw.
-    """
+    """Return the mean scores (K, n) of the runs, of `scores`, that `missed` (M, n) the row."""
     total, times = np.zeros_like(scores[0]), missed.sum(axis=0)
     for of_run, is_missed in zip(scores, missed, strict=True):
         total += np.where(is_missed, of_run, 0.0)
     return np.divide(total, times, out=np.full_like(total, np.nan), where=times > 0)
 
 
-# ------------------------------------------------------------------------------------------------
 # Scores of boosted trees: sums of the values of the leaves that a row reaches.
-# ------------------------------------------------------------------------------------------------
 
 
 @kernel
 def _add(leaves, value, first, last, out):
-    """Add to out (K, m) the values (m,) of the leaves (B, m) of the trees from `first` to `last`.
-
-    Tree b belongs to output b modulo K; trees are added in their order.
-    """
+    """Add to out (K, m) the values (m,) of the leaves (B, m) of trees first … last - 1."""
     K = np.uint64(len(out))
     for b in range(np.uint64(first), np.uint64(last)):
         k = b % K
@@ -177,12 +156,9 @@ def _add(leaves, value, first, last, out):
 
 
 def added_up(
-    forest: Forest,
-    X: Matrix,
-    starts: NDArray[np.float64],
-    n_jobs: int,
+    forest: Forest, X: Matrix, starts: NDArray[np.float64], n_jobs: int,
     advance: Callable[[int], object] = lambda n: None,
-) -> NDArray[np.float64]:
+) -> NDArray[np.float64]:  # fmt: skip
     """Return the mean over the runs of the scores (K, n) of each row of X (p, n).
 
     `X` (p, n).  `forest`: trees round by round, within a round run by run, within a run one for
@@ -201,12 +177,9 @@ def added_up(
 
 
 def added_up_by_round(
-    forest: Forest,
-    stages: Sequence[NDArray[np.float64]],
-    X: Matrix,
-    starts: NDArray[np.float64],
+    forest: Forest, stages: Sequence[NDArray[np.float64]], X: Matrix, starts: NDArray[np.float64],
     n_jobs: int,
-) -> NDArray[np.float64]:
+) -> NDArray[np.float64]:  # fmt: skip
     """Return the scores (R, K, n) after each of the R rounds.
 
     `forest`, `X`, `starts`, `n_jobs`: as in `added_up`.  `stages`: if leaves are refitted in each
@@ -239,18 +212,10 @@ def added_up_by_run(
 
 
 def out_of_bag_by_round(
-    forest: Forest,
-    stages: Sequence[NDArray[np.float64]],
-    X: Matrix,
-    starts: NDArray[np.float64],
-    missed: NDArray[np.bool_],
-    n_jobs: int,
-) -> NDArray[np.float64]:
-    """Return the out-of-bag scores (R, K, n) after each of the R rounds; NaN for rows without.
-
-    The arguments are those of `added_up_by_round`, and `missed` (M, n) tells which rows each run
-    did not draw.
-    """
+    forest: Forest, stages: Sequence[NDArray[np.float64]], X: Matrix, starts: NDArray[np.float64],
+    missed: NDArray[np.bool_], n_jobs: int,
+) -> NDArray[np.float64]:  # fmt: skip
+    """Return out-of-bag scores (R, K, n) after each round, as `added_up_by_round`; NaN: none."""
     M, K = starts.shape
     out = _held(forest.n_trees // starts.size, K, X.shape[1], "rounds")
     for block, leaves in _sent(forest, X, n_jobs):

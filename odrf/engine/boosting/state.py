@@ -34,9 +34,9 @@ from odrf.engine.growth.tree_builder import (
     Resample,
     Targets,
     TreeBuilder,
-    growth_kernel,
     read_by_growth,
 )
+from odrf.engine.growth.tree_kernel import grow_tree
 from odrf.engine.kernel_params import KernelParams
 from odrf.engine.memory import is_available
 from odrf.engine.numeric import streams
@@ -519,7 +519,7 @@ def boost(
     else:
         course.resume(before)
         training, held_out = before.training.tolist(), before.held_out.tolist()
-    with compiled_at_ease(growth_kernel(plan.settings)):
+    with compiled_at_ease(grow_tree):
         while course.n_rounds < plan.n_rounds and not _patience_is_over(held_out, plan.patience):
             course.advance(n_jobs)
             advance()

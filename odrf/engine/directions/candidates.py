@@ -71,10 +71,7 @@ class FeatureGroups(NamedTuple):
 def feature_groups_of(
     first: NDArray[np.int64], types: NDArray[np.int8], holes: NDArray[np.bool_] | None = None
 ) -> FeatureGroups:
-    """Return the feature groups of a table; `holes` (P,) are all False by default.
-
-    They are left out if no predictor has empty cells or is a factor.
-    """
+    """Return the feature groups; `holes` (P,), all False by default, are None for a plain table."""
     groups = FeatureGroups(first, types, np.zeros(len(types), np.bool_) if holes is None else holes)
     is_plain = not (groups.n_holes or has_levels(groups).any())
     return groups._replace(holes=None) if is_plain else groups
@@ -101,10 +98,7 @@ def indicator_levels(n_classes: int) -> int:
 
 
 def count_terms(feature_groups: FeatureGroups) -> NDArray[np.int64]:
-    """Return how many terms (P,) each predictor is in a direction: one for each column.
-
-    A factor of many levels is one term.  The column of a predictor's empty cells is not counted.
-    """
+    """Return the columns (P,) of each predictor but that of empty cells; one for many levels."""
     return np.where(has_many_levels(feature_groups), 1, feature_groups.n_numbers)
 
 
@@ -160,31 +154,19 @@ class Proposals(NamedTuple):
 
 
 def proposals_for(
-    feature_groups: FeatureGroups,
-    K: int,
-    widest: int,
-    ordered: bool = False,
+    feature_groups: FeatureGroups, K: int, widest: int, ordered: bool = False,
     indicator_levels: int = TWO_LEVELS,
-) -> Proposals:
+) -> Proposals:  # fmt: skip
     """Allocate scratch for K classes and directions on up to `widest` columns."""
     P = len(feature_groups.types)
     return Proposals(
-        np.empty((ROUND, widest), dtype=np.int64),
-        np.empty((ROUND, widest), dtype=np.float32),
-        np.empty(ROUND, dtype=np.int64),
-        np.ones(ROUND),
+        np.empty((ROUND, widest), dtype=np.int64), np.empty((ROUND, widest), dtype=np.float32),
+        np.empty(ROUND, dtype=np.int64), np.ones(ROUND),
         None if feature_groups.holes is None else np.zeros(ROUND, dtype=np.bool_),
-        np.empty(ROUND, dtype=np.int64),
-        np.arange(P),
-        _of_numbers(feature_groups),
-        _units(feature_groups),
-        _empty(feature_groups),
-        np.zeros(1, dtype=np.bool_),
-        np.empty(K),
-        np.empty(K, dtype=np.bool_),
-        ordered,
-        indicator_levels,
-    )
+        np.empty(ROUND, dtype=np.int64), np.arange(P), _of_numbers(feature_groups),
+        _units(feature_groups), _empty(feature_groups), np.zeros(1, dtype=np.bool_), np.empty(K),
+        np.empty(K, dtype=np.bool_), ordered, indicator_levels,
+    )  # fmt: skip
 
 
 def _of_numbers(feature_groups: FeatureGroups) -> NDArray[np.int64]:

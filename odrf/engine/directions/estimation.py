@@ -26,10 +26,6 @@ from odrf.engine.numeric import (
     sort_by_digits,
 )
 
-# ------------------------------------------------------------------------------------------------
-# Directions estimated on a subset of predictors: least squares, logistic, LDA.
-# ------------------------------------------------------------------------------------------------
-
 RIDGE = 1e-3
 UNRELATED = 1e-12
 LEAST_SHARE, LEAST_VARIANCE = 1e-3, 1e-4
@@ -67,10 +63,7 @@ def _inner_row(x, Z, j, m):
 
 @part
 def solve(A, b, d):
-    """Solve A·x = b of order d in place for a symmetric positive definite A.
-
-    The solution is 0 if A is not positive definite.
-    """
+    """Solve A·x = b of order d in place; x is 0 if A is not symmetric positive definite."""
     if factorise(A, d):
         solve_lower(A, b, d)
         solve_upper(A, b, d)
@@ -111,10 +104,7 @@ def _weigh(Z, weighted, j, m, a, moment):
 
 @part
 def weigh(Z, d, m, a, moment, work, theta):
-    """Write Σ a·z_j to work.sums and Σ z_j·moment to θ; return the largest |Σ z_j·moment|.
-
-    Leaves a·z_j in work.weighted.
-    """
+    """Write a·z_j to work.weighted, Σ a·z_j to work.sums, Σ z_j·moment to θ; return its maximum."""
     largest = 0.0
     for j in range(d):
         work.sums[j], theta[j] = _weigh(Z, work.weighted, j, m, a, moment)
@@ -216,10 +206,7 @@ def add_ridge(A, d, share):
 
 @part
 def add_within_ridge(A, d, total):
-    """Add the ridge to a within-class scatter A, and a minimum in case A is 0.
-
-    It is 0 if every class has one row; `total` is the sum of the weights.
-    """
+    """Add the ridge to a within-class scatter A, and some of `total` in case that A is 0."""
     add_ridge(A, d, RIDGE)
     for j in range(d):
         A[j, j] += LEAST_SCATTER * total
@@ -227,10 +214,7 @@ def add_within_ridge(A, d, total):
 
 @kernel
 def least_squares(d, work, theta):
-    """Ridge-stabilised least squares; for two classes Fisher's discriminant.
-
-    work.A and θ as written by `covariances`; θ is overwritten.  Returns the ridge.
-    """
+    """Overwrite θ of `covariances` by the least squares direction; return the ridge."""
     ridge = add_ridge(work.A, d, RIDGE)
     solve(work.A, theta, d)
     return ridge
@@ -307,13 +291,10 @@ def lda(Z, d, m, a, y, total, share, class_weight, class_mean, work, theta):
     solve(work.A, theta, d)
 
 
-# ------------------------------------------------------------------------------------------------
 # One term of projection pursuit: the direction along which a smooth function fits best.
-#
 # Friedman and Stuetzle (1981) fit sums of terms g(θᵀz), with g estimated by a smoother.  Here one
 # term is fitted, by Gauss-Newton steps.  The smoother is running lines: at u, the least squares
 # line through the rows that are at most so many places away from u in sorted order.
-# ------------------------------------------------------------------------------------------------
 
 # Variances below this share of the total variance are rounding errors.
 NO_VARIANCE = 1e-10
@@ -340,12 +321,9 @@ def pursuit_for(D: int, R: int) -> Pursuit:
     """Allocate the scratch for D columns and R rows."""
     return Pursuit(
         digit_scratch(np.empty(R, dtype=np.uint64), np.empty(R, dtype=np.uint64)),
-        np.empty(R, dtype=np.int64),
-        np.empty(R, dtype=np.int64),
-        np.zeros((5, R + 1)),
-        np.empty((D, R)),
-        np.empty(D),
-    )
+        np.empty(R, dtype=np.int64), np.empty(R, dtype=np.int64), np.zeros((5, R + 1)),
+        np.empty((D, R)), np.empty(D),
+    )  # fmt: skip
 
 
 @part
@@ -468,14 +446,11 @@ def pursue(Z, d, m, t, a, total, steps, half, work, scratch, theta):
             theta[j] = trial[j]
 
 
-# ------------------------------------------------------------------------------------------------
 # The scatter between and within the classes of a node, from which discriminants are computed.
-#
 # The total scatter T = Σ a·(z - z̄)(z - z̄)ᵀ is B + W, between and within classes.  B is stored by
 # its roots: one row √w_k·(z̄_k - z̄) for each class, w_k being its weight, so that B = Σ
 # rootᵀ·root. The maximum of θᵀBθ / θᵀAθ is then found from the singular vectors of a matrix with
 # few rows.
-# ------------------------------------------------------------------------------------------------
 
 # Predictors lie in [0, 1]: a variance below that of float32 rounding counts as 0.
 VARIANCE_OF_ROUNDING = 1e-14
@@ -501,13 +476,9 @@ class ClassScatter(NamedTuple):
 def class_scatter_for(K: int, D: int) -> ClassScatter:
     """Allocate the scratch for up to K classes and D columns."""
     return ClassScatter(
-        np.empty(K),
-        np.empty((K, D)),
-        np.empty((K, D)),
-        np.empty((D, D)),
-        np.empty(K),
+        np.empty(K), np.empty((K, D)), np.empty((K, D)), np.empty((D, D)), np.empty(K),
         np.empty(K, dtype=np.bool_),
-    )
+    )  # fmt: skip
 
 
 @part
@@ -521,11 +492,7 @@ def varies(A, d, total):
 
 @kernel
 def between(Z, d, m, a, y, sums, total, classes):
-    """Write the weights and roots of the classes y (m,) that are present; return their number.
-
-    `sums` and `total` are Σ a·z_j and Σ a; `classes` is a `ClassScatter`, in which the classes
-    present come first.
-    """
+    """Write weights and roots of the classes y (m,) present to `classes`; return their number."""
     weight, roots, present = classes.weight, classes.roots, 0
     for k in range(len(weight)):
         weight[k] = 0.0
@@ -564,11 +531,7 @@ def within(roots, g, d, penalty, classes, A):
 
 @kernel
 def whiten(A, g, d, classes):
-    """Write L⁻¹·root, with A = L·Lᵀ, for the first g roots to classes.whitened.
-
-    Overwrites A by L as `odrf.engine.numeric.factorise` does.  Returns False if A is
-    not positive definite.
-    """
+    """Write L⁻¹·root for g roots; A = L·Lᵀ becomes L.  False if A is not positive definite."""
     if not factorise(A, d):
         return False
     for i in range(g):

@@ -25,10 +25,6 @@ from odrf.engine.numeric import Spectrum, right_singular
 from odrf.engine.rows import level_at, level_of
 from odrf.engine.splits.impurity import ENTROPY, ORDINAL
 
-# ------------------------------------------------------------------------------------------------
-# The order of a factor's levels for more than two classes: the first principal component.
-# ------------------------------------------------------------------------------------------------
-
 # Entries of an eigenvector are equally large if they differ by no more than this share.
 EQUAL = 1.0 - 1e-9
 # Scores below this share of the largest are 0 but for rounding.
@@ -74,16 +70,10 @@ def class_shares_for(feature_groups: FeatureGroups, settings: KernelParams) -> C
     L, K = int(widths.max(initial=1)), settings.n_classes
     D = max(min(L, K), min(K, THREE))
     return ClassShares(
-        settings.criterion == ENTROPY,
-        np.empty((L + 1, K)),
-        np.zeros(L + 1, dtype=np.int64),
-        np.empty(L, dtype=np.int64),
-        np.empty(L),
-        np.empty(K),
-        np.empty(K),
-        np.empty(K),
+        settings.criterion == ENTROPY, np.empty((L + 1, K)), np.zeros(L + 1, dtype=np.int64),
+        np.empty(L, dtype=np.int64), np.empty(L), np.empty(K), np.empty(K), np.empty(K),
         Spectrum(np.empty((D, K)), np.empty((D, K)), np.empty(D)),
-    )
+    )  # fmt: skip
 
 
 @part
@@ -96,10 +86,7 @@ def is_ordered_by_shares(shares, feature_groups, predictor):
 
 @part
 def _tabulate_few(rows, lo, m, first, width, table, value):
-    """Write the class weights of each of `width` levels, from 0 on, to the table.
-
-    Those of all rows are written to `value`; returns their sum.
-    """
+    """Write the class weights of levels 0 … width to the table, their sums to `value`; return Σ."""
     codes, y, weights = rows.codes[-1 - rows.place[first]], rows.y, rows.weights
     first_row, one, total = np.uint64(lo), np.uint64(1), 0.0
     for level in range(width + 1):
@@ -119,10 +106,7 @@ def _tabulate_few(rows, lo, m, first, width, table, value):
 
 @part
 def _tabulate_many(rows, lo, m, f, shares):
-    """Write the class weights of the levels that the rows have to the table; return their number.
-
-    A row of the table for each, in the order in which they are met.
-    """
+    """Write the class weights of the levels present, as they are met; return their number."""
     number, row, table = 0, shares.row, shares.table
     for i in range(m):
         level = level_at(rows, f, lo + i)
@@ -141,11 +125,7 @@ def _tabulate_many(rows, lo, m, f, shares):
 
 @part
 def _write_deviations(number, total, shares):
-    """Replace the table of `number` levels by √w times the deviations of their class shares.
-
-    Only levels and classes that are present have rows and columns; returns how many there are.  The
-    numbers of the levels are written to shares.levels.
-    """
+    """Replace the table of `number` levels by √w times deviations; return those present."""
     table, value, K = shares.table, shares.value, len(shares.value)
     g = d = 0
     for k in range(K):
@@ -203,10 +183,7 @@ def _principal_of_three(g, shares):
 
 @part
 def _component(number, total, shares):
-    """Write v to the first of the vectors; return how many levels and classes are present.
-
-    Returns 0, 0 if all levels have the same class shares.
-    """
+    """Write v to the first vector; return how many levels and classes there are, 0, 0 if alike."""
     g, d = _write_deviations(number, total, shares)
     if g < 2 or d < 2:
         return 0, 0
@@ -305,9 +282,7 @@ def principal_target(rows, lo, m, first, shares, work):
     return total, share, True
 
 
-# ------------------------------------------------------------------------------------------------
 # Scores for the levels of a factor of many levels, and how far they can be trusted.
-#
 # The levels are scored by their mean target, shrunk towards the mean of the node: an empirical
 # Bayes estimate, which ignores a factor whose levels differ by no more than chance.  Two things
 # would still favour a factor without meaning over a numeric predictor, as the same rows would score
@@ -327,7 +302,6 @@ def principal_target(rows, lo, m, first, shares, work):
 #
 # The levels of a factor of few levels are not shrunk: their order is no freer than the cut point of
 # a numeric predictor.
-# ------------------------------------------------------------------------------------------------
 
 # A node's own variance counts as so many degrees of freedom when that within levels is estimated:
 # in small nodes most levels have one row.
@@ -341,10 +315,7 @@ SWEPT = 8
 
 @part
 def _add_up(rows, lo, m, f, share, work):
-    """Add up weights and moments of each level; return Σ a, Σ a·(t - t̄)², the number of levels.
-
-    The levels that are present are written to work.levels.present, in any order.
-    """
+    """Add up each level that is present; return Σ a, Σ a·(t - t̄)², and their number."""
     levels, codes, first = work.levels, rows.codes[f], np.uint64(lo)
     weight, moment, seen = levels.weight, levels.moment, levels.seen
     total, squares, present = 0.0, 0.0, 0
@@ -496,9 +467,7 @@ def reliability(terms, work):
     return abs(remaining) / abs(remaining + noise)
 
 
-# ------------------------------------------------------------------------------------------------
 # The levels of a factor as one term of a direction.
-# ------------------------------------------------------------------------------------------------
 
 
 @part
@@ -531,10 +500,7 @@ def load_few_levels(rows, lo, m, first, width, place, at, work, levels):
 
 @part
 def load_many_levels(rows, lo, m, used, first, share, place, at, work, levels):
-    """Load a factor of many levels as one term; return how many columns it has.
-
-    It has none, and there is no term, if its levels differ by no more than chance.
-    """
+    """Load a factor of many levels as a term; return its columns, 0 if it differs by chance."""
     if levels is None:
         return 0
     f = -1 - rows.place[first]
@@ -581,9 +547,7 @@ def _load_kept(f, used, place, at, work, levels):
     return present
 
 
-# ------------------------------------------------------------------------------------------------
 # How much of a direction's fit is chance, where factors enter it by an indicator for each level.
-#
 # A number has one coefficient in a direction; a factor of which the rows have L levels has L - 1
 # free ones.  With k free coefficients on m rows, a target without any relation has an expected R²
 # of k / (m - 1), which would favour directions on factors.  Of the gain of a cut along the
@@ -595,18 +559,13 @@ def _load_kept(f, used, place, at, work, levels):
 # adjusted R², divided by R².  The chance counts twice, as in the criteria of Mallows (1973) and
 # Akaike (1974): once for what the fit seems to explain, and once for the error of the coefficients
 # in new rows.
-# ------------------------------------------------------------------------------------------------
 
 TWICE = 2.0
 
 
 @part
 def free_coefficients(Z, first, width, m):
-    """Return how many free coefficients a factor has whose columns start with Z[first].
-
-    These are one less than the levels that the m rows have; the other columns are constant.  The
-    columns are shifted: their first value is 0.
-    """
+    """Return how many levels the rows have, less one: of shifted columns from Z[first] on."""
     varying = 0
     for j in range(first, first + width):
         for i in range(m):
@@ -618,10 +577,7 @@ def free_coefficients(Z, first, width, m):
 
 @part
 def beyond_chance(work, levels):
-    """Return ρ of the direction work.theta on the terms in work.Z; 1 if no factor is free in it.
-
-    `levels` is None where no predictor is a factor, so that it compiles to nothing.
-    """
+    """Return ρ of work.theta on the terms in work.Z; 1 if no factor is free, or no `levels`."""
     if levels is None or work.size[2] == 0:
         return 1.0
     k, terms, m = work.size[2], work.size[3], work.size[4]

@@ -17,10 +17,6 @@ from odrf.engine.compiling import NO, kernel, part, summing
 from odrf.engine.numeric import LAST_PLACE, below, place_of, value_at
 from odrf.engine.rows import load_column
 
-# ------------------------------------------------------------------------------------------------
-# Empty cells: every term θ·x of a split has a fill f, used in rows where x is empty.
-# ------------------------------------------------------------------------------------------------
-
 FILL = np.float32(1e31)
 """The fill of a single predictor's empty cells, or minus it: beyond all scaled values."""
 
@@ -32,10 +28,7 @@ FILL_ROWS = 200
 
 @kernel
 def known_values(rows, lo, m, column, empty):
-    """Return least, largest and mean value of a column in the m rows from `lo` on.
-
-    Rows in which the column `empty` is not 0 are left out.  Returns also how many others there are.
-    """
+    """Return least, largest, mean and number of the values of a column where `empty` is 0."""
     if len(rows.place) > 0:
         column, empty = rows.place[column], rows.place[empty]
     values, marks = rows.X[np.uint64(column)], rows.X[np.uint64(empty)]
@@ -179,9 +172,7 @@ def settled(rows, lo, m, columns, theta, threshold, size, empty):
     return np.float32(0.5), size - 1
 
 
-# ------------------------------------------------------------------------------------------------
 # Predictors with empty cells as terms of a direction that is estimated.
-# ------------------------------------------------------------------------------------------------
 
 # Empty cells are a term of their own if the square of their covariance with the target is more than
 # so many times that expected by chance.

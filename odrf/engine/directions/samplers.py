@@ -31,10 +31,7 @@ from odrf.engine.compiling import (
 from odrf.engine.directions.candidates import FeatureGroups, Proposals
 from odrf.engine.kernel_params import KernelParams
 from odrf.engine.rows import Rows
-
-# ------------------------------------------------------------------------------------------------
-# Scratch for estimating directions.
-# ------------------------------------------------------------------------------------------------
+from odrf.engine.survival.log_rank import NOT_SCORED, ScoreCall, placed_scores
 
 
 class LevelScores(NamedTuple):
@@ -115,53 +112,26 @@ class Workspace(NamedTuple):
 def workspace(
     D: int, R: int, W: int | None = None, S: int | None = None, F: int = 1, L: int = 0
 ) -> Workspace:
-    """Allocate the scratch for D terms of W columns (by default D), R rows and S (by default R).
-
-    F is the number of factors, L that of the levels whose scores are kept, 0 if they are not.
-    """
+    """Allocate scratch: D terms, W columns, R and S rows, F factors, L levels with kept scores."""
     W, S = D if W is None else W, R if S is None else S
     return Workspace(
-        np.empty((D, R)),
-        np.empty((D, R)),
-        np.empty(S),
-        np.empty(S),
-        np.empty(S),
-        np.empty(R),
-        np.empty(R),
-        np.empty(R),
-        np.empty(R),
-        np.empty(R),
-        np.empty(R, dtype=np.int64),
-        np.empty(W, dtype=np.int64),
-        np.empty(W),
-        np.empty(W, dtype=np.int64),
-        np.empty(W),
-        _level_scores(W, R, F, L) if F > 0 else None,
-        np.empty(D),
-        np.empty(D),
-        np.zeros(5, dtype=np.int64),
-        np.empty((D + 1, D + 1)),
+        np.empty((D, R)), np.empty((D, R)), np.empty(S), np.empty(S), np.empty(S), np.empty(R),
+        np.empty(R), np.empty(R), np.empty(R), np.empty(R), np.empty(R, dtype=np.int64),
+        np.empty(W, dtype=np.int64), np.empty(W), np.empty(W, dtype=np.int64), np.empty(W),
+        _level_scores(W, R, F, L) if F > 0 else None, np.empty(D), np.empty(D),
+        np.zeros(5, dtype=np.int64), np.empty((D + 1, D + 1)), np.empty(D + 1), np.empty(D + 1),
         np.empty(D + 1),
-        np.empty(D + 1),
-        np.empty(D + 1),
-    )
+    )  # fmt: skip
 
 
 def _level_scores(W: int, R: int, F: int, L: int) -> LevelScores:
     kept = F if L > 0 else 0
     return LevelScores(
-        np.empty(W + 1),
-        np.empty(W + 1),
-        np.zeros(W + 1, dtype=np.bool_),
-        np.empty(W, dtype=np.int64),
-        np.zeros(F, dtype=np.int64),
-        np.zeros((kept, 3), dtype=np.int64),
-        np.empty((kept, L), dtype=np.int64),
-        np.empty((kept, L)),
-        np.empty((kept, R)),
-        np.empty((kept, 2)),
-        np.zeros(1),
-    )
+        np.empty(W + 1), np.empty(W + 1), np.zeros(W + 1, dtype=np.bool_),
+        np.empty(W, dtype=np.int64), np.zeros(F, dtype=np.int64),
+        np.zeros((kept, 3), dtype=np.int64), np.empty((kept, L), dtype=np.int64),
+        np.empty((kept, L)), np.empty((kept, R)), np.empty((kept, 2)), np.zeros(1),
+    )  # fmt: skip
 
 
 @part
@@ -174,10 +144,7 @@ def forget_levels(levels):
 
 @part
 def note_free_target(levels, another):
-    """Note that the levels of factors did not choose the target, and whether it is `another` one.
-
-    Then factors that were dismissed may be related to it.
-    """
+    """Note whether the target is `another` one, to which dismissed factors may be related."""
     if levels is None:
         return
     levels.freedom[0] = 0.0
@@ -185,9 +152,7 @@ def note_free_target(levels, another):
         levels.dismissed[:] = 0
 
 
-# ------------------------------------------------------------------------------------------------
 # Direction samplers: how the engine draws candidate directions of one or several families.
-# ------------------------------------------------------------------------------------------------
 
 
 class DirectionSampler(Protocol):
@@ -263,45 +228,47 @@ class Calls(NamedTuple):
     Where nothing is compiled, by NUMBA_DISABLE_JIT, there are functions instead of addresses, and
     tuples instead of places.  `numbers` (k,): their numbers of candidates at a node.  `begin`,
     `draw` (k,): addresses of the kernels that prepare them for a node, and that draw a round.
-    `place` (k,): where their arguments are stored.
+    `place` (k,): where their arguments are stored.  `score`: what scores a node of times to an
+    event.
     """
 
     numbers: Any
     begin: Any
     draw: Any
     place: Any
+    score: ScoreCall
 
 
 class PlacedSamplers(NamedTuple):
     """Samplers whose arguments are stored for a tree.
 
-    `calls`: valid as long as `kept` exists.  `kept`: what the calls use.
+    `calls`: valid as long as `kept` exists.  `kept`: what the calls use.  `rows`: as kernels take
+    them, without the ranks of times to an event.
     """
 
     calls: Calls
+    rows: Rows
     kept: tuple[Any, ...]
 
 
 def placed(
-    samplers: tuple[DirectionSampler, ...],
-    state: NDArray[np.uint64],
-    rows: Rows,
-    feature_groups: FeatureGroups,
-    proposals: Proposals,
-    work: Workspace,
-) -> PlacedSamplers:
+    samplers: tuple[DirectionSampler, ...], state: NDArray[np.uint64], rows: Rows,
+    feature_groups: FeatureGroups, proposals: Proposals, work: Workspace,
+) -> PlacedSamplers:  # fmt: skip
     """Store what the samplers of a tree are called with."""
+    ranks, rows = rows.ranks, rows._replace(ranks=None)
+    score, scored = (NOT_SCORED, ()) if ranks is None else placed_scores(state, rows, ranks)
     arguments = [(sampler, state, rows, feature_groups, proposals, work) for sampler in samplers]
     numbers = np.array([sampler.number for sampler in samplers])
     if config.DISABLE_JIT:
         k = len(samplers)
-        return PlacedSamplers(
-            Calls(numbers, [_begin_plainly] * k, [_draw_plainly] * k, arguments), ()
-        )
+        plainly = [_begin_plainly] * k, [_draw_plainly] * k
+        return PlacedSamplers(Calls(numbers, *plainly, arguments, score), rows, ())
     memory = [np.empty(ROOM, dtype=np.int64) for _ in samplers]
     stores = [_store(*both) for both in zip(arguments, memory, strict=True)]
     begin, draw, place = np.array(stores, dtype=np.int64).reshape(-1, 3).T.copy()
-    return PlacedSamplers(Calls(numbers, begin, draw, place), (arguments, memory))
+    kept = arguments, memory, scored
+    return PlacedSamplers(Calls(numbers, begin, draw, place, score), rows, kept)
 
 
 @kernel
@@ -388,10 +355,7 @@ def begin_samplers(calls):
 
 @part
 def draw_round(calls, lo, m, n_rows, first):
-    """Draw a round of candidates from the sampler that has candidate number `first`.
-
-    Returns the number of directions written to the proposals, and the number of the next candidate.
-    """
+    """Draw a round from candidate `first` on; return how many were written, and the next number."""
     before, at = ZERO, ZERO
     while at < len(calls.numbers) - 1 and first - before >= calls.numbers[at]:
         before += calls.numbers[at]

@@ -29,10 +29,6 @@ from odrf.engine.numeric import below, shuffle_front, uniform
 from odrf.engine.rows import Rows, load_column
 from odrf.engine.trees.forest import Forest
 
-# ------------------------------------------------------------------------------------------------
-# Random subsets of a node's predictors: how they are drawn and their columns prepared.
-# ------------------------------------------------------------------------------------------------
-
 # Values of F (1 - F) below this are rounding errors: one side is empty.
 NO_SHARE = 1e-12
 
@@ -160,10 +156,7 @@ def _write_target(state, y, a, lo, m, proposals, t):
 
 @part
 def draw_target(state, rows, lo, m, proposals, work):
-    """Draw a target for the m rows from `lo` on; write it, weights and moments to `work`.
-
-    Returns the sum of the weights, the mean of the target, and whether it varies.
-    """
+    """Draw a target of m rows and write it to `work`; return Σ a, its mean, and if it varies."""
     if not _write_target(state, rows.y, rows.weights, lo, m, proposals, work.target):
         return 0.0, 0.0, False
     note_free_target(work.levels, len(proposals.chosen) > 2)
@@ -185,11 +178,7 @@ def count_columns(feature_groups, order, q):
 
 @part
 def sample_sizes(feature_groups, order, q, m, most, few):
-    """Return on how many of a node's m rows a direction is estimated, and levels are scored.
-
-    These are `most` rows, or ten per term if more; and ten per level of the factor with most, of
-    those of more than `few` levels.
-    """
+    """Return the rows for a direction, `most` or 10 a term; and 10 a level of factors > `few`."""
     terms, levels = 0, 0
     for i in range(q):
         width = feature_groups.first[order[i] + 1] - feature_groups.first[order[i]]
@@ -328,13 +317,10 @@ def draw_terms(
     return terms, used, total, share
 
 
-# ------------------------------------------------------------------------------------------------
 # Trees grown on rotated columns: all columns of a tree multiplied by an orthogonal matrix.
-#
 # A split on a rotated column is a split along a column of the matrix.  The rotated columns are
 # computed once for the whole tree, in float32 and in the order in which routing adds terms: so
 # training and prediction agree exactly.
-# ------------------------------------------------------------------------------------------------
 
 # Rows that are rotated at a time: few enough for all their columns to stay in the cache.
 ABREAST = 256
@@ -379,8 +365,6 @@ def rotated_back(tree: Forest, matrix: NDArray[np.float32]) -> Forest:
     at = np.arange(start[-1])
     at += np.repeat(begin[tree.index] - start[:-1][split], n_terms[split])
     return replace(
-        tree,
-        start=start,
-        index=column[at].astype(np.int32),
+        tree, start=start, index=column[at].astype(np.int32),
         coef=matrix[column[at], rotated_column[at]],
-    )
+    )  # fmt: skip

@@ -21,9 +21,9 @@ from odrf.engine.growth.tree_builder import (
     ScratchPool,
     Targets,
     TreeBuilder,
-    growth_kernel,
     read_by_growth,
 )
+from odrf.engine.growth.tree_kernel import grow_tree
 from odrf.engine.kernel_params import KernelParams
 from odrf.engine.memory import is_available
 from odrf.engine.resamples import ALL_ROWS, SUBSAMPLE, RowCodes, Sampling, rows_drawn_once
@@ -122,7 +122,7 @@ def grow_forest(
             yield tree
             advance()
 
-    with compiled_at_ease(growth_kernel(settings)):
+    with compiled_at_ease(grow_tree):
         if len(streams) > 1:
             return joined(grown(), len(streams))
         [tree] = trees
@@ -155,11 +155,7 @@ class TreeGrower:
         self._arguments = X, y, weights, feature_groups, sampling, settings, mixture
         self._others = codes, ranks, case_weights
         if ranks is not None:
-            settings = settings._replace(
-                n_times=ranks.n_times,
-                truncated=len(ranks.entry) > 0,
-                subdistribution=len(ranks.staying) > 0,
-            )
+            settings = settings._replace(n_times=ranks.n_times)
         abreast = max(1, min(n_jobs, n_trees))
         array, factors = read_by_growth(X, feature_groups, mixture)
         copies = abreast * array.nbytes * (rows_drawn_once(sampling, len(y)) / len(y))

@@ -29,11 +29,19 @@ from odrf.engine.growth.tree_builder import (
     TreeBuilder,
     as_lean_tree,
     as_tree,
-    growth_kernel,
     most_nodes,
     renew,
 )
-from odrf.engine.growth.tree_kernel import LEAVES, NEXT, NODE, NODES, TERMS, buffers_for, enlarged
+from odrf.engine.growth.tree_kernel import (
+    LEAVES,
+    NEXT,
+    NODE,
+    NODES,
+    TERMS,
+    buffers_for,
+    enlarged,
+    grow_tree,
+)
 from odrf.engine.numeric import shuffle_front
 from odrf.engine.resamples import Sampling, draw_subsample, n_drawn
 from odrf.engine.rows import rows_at
@@ -186,7 +194,7 @@ class TreeBatch:
         most = most_nodes(1, n, pool.settings)
         self._growth = Growth(pool, used, rows, np.empty(4, dtype=np.uint64), most)
         self._out = buffers_for(FIRST_NODES, FIRST_TERMS, pool.settings.n_classes)
-        self._address = address_for(growth_kernel(pool.settings), self._growth.arguments)
+        self._address = address_for(grow_tree, self._growth.arguments)
         self._types, self._grow = b"", grow_batch
 
     def __call__(self, targets: TreeTargets, leaf: NDArray[np.int32]) -> Forest:

@@ -28,7 +28,6 @@ from odrf.engine.growth.tree_kernel import (
     TreeBuffers,
     buffers_for,
     enlarged,
-    grow_best_first,
     grow_tree,
 )
 from odrf.engine.kernel_params import KernelParams
@@ -147,11 +146,6 @@ ONE_NODE = 1
 ONE_SPLIT = 3
 
 
-def growth_kernel(settings: KernelParams) -> Callable[..., None]:
-    """Return the kernel that grows trees in the order of these settings."""
-    return grow_best_first if settings.best_first else grow_tree
-
-
 def growth_budget(scratch: Scratch) -> int:
     """Return how many rows and nodes a step may search."""
     return max(1, BUDGET // (PER_ROW + len(scratch.proposals.units)))
@@ -207,18 +201,20 @@ class Growth:
         work: SurrogateScratch | None = None,
     ) -> None:
         groups, settings, scratch = pool.feature_groups, pool.settings, used.scratch
-        self.used, self.rows, self.state, self.buffers = used, rows, state, used.buffers
+        self.used, self.state, self.buffers = used, state, used.buffers
         self.reached, self.work = np.array([0, 1, 1, 0]), work
         self.surrogates: SurrogateSplits | None = None
         self._most, self._widest = most, scratch.columns.shape[1]
         self._samplers = placed(used.samplers, state, rows, groups, scratch.proposals, scratch.work)
+        self.rows = rows = self._samplers.rows
         calls, budget = NEVER_CALLED, growth_budget(scratch)
         if work is not None:
             self._placed = placed_surrogates(state, rows, settings, _shared(scratch), work)
             calls, budget = self._placed.calls, ONE_NODE
         self._before = rows, groups, settings, state
         self._after = scratch, self._samplers.calls, calls, self.reached, budget
-        self._kernel, self._n_calls = growth_kernel(settings), 0
+        self._kernel: Callable[..., None] = grow_tree
+        self._n_calls = 0
 
     def begin(self, begin: int, end: int, depth: int) -> None:
         """Begin at a root of the rows ``begin:end``."""
@@ -511,7 +507,7 @@ class TreeBuilder(NamedTuple):
                 scratch.goes_left, scratch.moments, scratch.logs, surrogates, work,
             )  # fmt: skip
         elif splitting is not None:
-            described = rows._replace(y=y[rows.at])
+            described = rows._replace(y=y[rows.at], ranks=None)
             describe_again(
                 described, buffers, reached[NODES], settings.criterion, scratch.moments,
                 scratch.logs,

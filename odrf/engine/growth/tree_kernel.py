@@ -127,13 +127,14 @@ def count_factors(feature_groups):
 
 
 @inlined
-def begin_leaf(state, rows, i, n_terms, buffers, scratch, settings):
+def begin_leaf(calls, rows, i, n_terms, buffers, scratch, settings):
     """Write what is known of node i before it is searched, and return its `Node`.
 
-    The random stream `state` is advanced if events have several causes.
+    Of times to an event the scores of its rows are computed first.
     """
     lo, m = buffers.begin[i], buffers.end[i] - buffers.begin[i]
-    score_node(state, rows, lo, m, rows.ranks, scratch.keys, scratch.risks)
+    if settings.n_times > 0:
+        score_node(calls.score, lo, m)
     node = describe(
         rows, lo, m, buffers.value[i], scratch.moments, scratch.logs, settings.criterion,
         settings.min_weight,
@@ -163,61 +164,9 @@ def divide_node(rows, i, cut, n_nodes, n_leaves, buffers, scratch, settings):
     depth[n_nodes] = depth[n_nodes + 1] = below
 
 
-@kernel
-def grow_tree(
-    rows, feature_groups, settings, state, buffers, scratch, calls, surrogates, reached, budget
-):  # fmt: skip
-    """Grow a tree on its rows, until no node can be split, the buffers or the budget are used up.
-
-    `rows`: the training rows of the tree; every split reorders those of its node.  `state` (4,):
-    its random stream, advanced.  `buffers`: receives the nodes.  `calls`: of the samplers of
-    directions.  `surrogates`: not called unless the settings say so.  `reached` (4,): numbers of
-    nodes searched (`NEXT`), nodes, leaves and terms; updated.  The tree is complete when all nodes
-    have been searched; otherwise call again, with larger buffers if these are full.  `budget`: how
-    much is done in one call: each node counts as its rows and `NODE` more.
-    """
-    begin, end = buffers.begin, buffers.end
-    i, n_nodes, n_leaves, n_terms = reached
-    n_factors = count_factors(feature_groups)
-    widest = scratch.columns.shape[1]
-    while (
-        i < n_nodes
-        and n_nodes + 2 <= len(buffers.left)
-        and n_terms + widest <= len(buffers.column)
-        and budget > 0
-    ):
-        lo, m = begin[i], end[i] - begin[i]
-        budget -= m + NODE
-        node = begin_leaf(state, rows, i, n_terms, buffers, scratch, settings)
-        if may_split(node, buffers.depth[i], n_leaves, buffers.impurity[0], settings):
-            decrease, cut, size = search(
-                state, rows, lo, node, settings, scratch, calls, surrogates
-            )
-            if decrease > 0.0:
-                columns, theta = scratch.columns, scratch.theta
-                project(rows, lo, m, columns, theta, ZERO, size, scratch.values)
-                if n_factors > 0:
-                    size, cut = send_absent_levels(
-                        rows, lo, node, feature_groups, size, cut, scratch, scratch.levels
-                    )
-                if settings.surrogates:
-                    size = send_rows(surrogates, lo, m, size, cut)
-                n_terms = append_direction(
-                    columns, theta, size, buffers.column, buffers.coef, n_terms
-                )
-                buffers.threshold[i], buffers.gain[i] = cut, decrease
-                divide_node(rows, i, cut, n_nodes, n_leaves, buffers, scratch, settings)
-                n_nodes += 2
-                n_leaves += 1
-        i += 1
-    buffers.start[n_nodes] = n_terms
-    reached[NEXT], reached[NODES], reached[LEAVES], reached[TERMS] = i, n_nodes, n_leaves, n_terms
-
-
-# Best-first: every new leaf is searched at once, and its best split is kept.  While there are fewer
+# Best-first, every new leaf is searched at once, and its best split is kept.  While there are fewer
 # than t_n leaves, the leaf is split whose split decreases the weighted sum of the impurities most
-# (Friedman, Hastie and Tibshirani 2000, Section 8; Shi 2007).  Nodes are numbered as they are
-# created, left child before right, and searched in this order.
+# (Friedman, Hastie and Tibshirani 2000, Section 8; Shi 2007).
 
 
 @inlined
@@ -259,15 +208,21 @@ def _drop_unmade_splits(buffers, n_nodes):
 
 
 @kernel
-def grow_best_first(
+def grow_tree(
     rows, feature_groups, settings, state, buffers, scratch, calls, surrogates, reached, budget
 ):  # fmt: skip
-    """Grow a tree on its rows, until it is complete, the buffers or the budget are used up.
+    """Grow a tree on its rows, until no node can be split, the buffers or the budget are used up.
 
-    The arguments are those of `grow_tree`; the settings must be without surrogates.  While the tree
-    grows, a leaf has the gain and the threshold of its best split, and the terms of its direction.
+    `rows`: the training rows of the tree; every split reorders those of its node.  `state` (4,):
+    its random stream, advanced.  `buffers`: receives the nodes.  `calls`: of the samplers of
+    directions.  `surrogates`: not called unless the settings say so.  `reached` (4,): numbers of
+    nodes searched (`NEXT`), nodes, leaves and terms; updated.  The tree is complete when all nodes
+    have been searched; otherwise call again, with larger buffers if these are full.  `budget`: how
+    much is done in one call: each node counts as its rows and `NODE` more.  While a tree grows
+    best-first, a leaf has the gain and the threshold of its best split, and the terms of its
+    direction.
     """
-    begin, end, start = buffers.begin, buffers.end, buffers.start
+    begin, end, best_first = buffers.begin, buffers.end, settings.best_first
     i, n_nodes, n_leaves, n_terms = reached
     n_factors = count_factors(feature_groups)
     columns, theta, values = scratch.columns, scratch.theta, scratch.values
@@ -277,37 +232,43 @@ def grow_best_first(
         and n_terms + columns.shape[1] <= len(buffers.column)
         and budget > 0
     ):
-        lo, m = begin[i], end[i] - begin[i]
+        lo, m, divided = begin[i], end[i] - begin[i], -1
         budget -= m + NODE
-        node = begin_leaf(state, rows, i, n_terms, buffers, scratch, settings)
+        node = begin_leaf(calls, rows, i, n_terms, buffers, scratch, settings)
         if may_split(node, buffers.depth[i], n_leaves, buffers.impurity[0], settings):
             decrease, cut, size = search(
                 state, rows, lo, node, settings, scratch, calls, surrogates
             )
             if decrease > 0.0:
-                if n_factors > 0:
+                if n_factors > 0 or not best_first:
                     project(rows, lo, m, columns, theta, ZERO, size, values)
+                if n_factors > 0:
                     size, cut = send_absent_levels(
                         rows, lo, node, feature_groups, size, cut, scratch, scratch.levels
                     )
+                if settings.surrogates:
+                    size = send_rows(surrogates, lo, m, size, cut)
                 n_terms = append_direction(
                     columns, theta, size, buffers.column, buffers.coef, n_terms
                 )
                 buffers.threshold[i], buffers.gain[i] = cut, decrease
+                if not best_first:
+                    divided = i
         i += 1
-        start[i] = n_terms
-        if i < n_nodes:
-            continue
-        best = _best_leaf(buffers, n_nodes) if n_leaves < settings.max_leaves else -1
-        if best >= 0:
-            lo, m = begin[best], end[best] - begin[best]
-            size = load_direction(buffers, best, columns, theta)
-            project(rows, lo, m, columns, theta, ZERO, size, values)
-            cut = buffers.threshold[best]
-            divide_node(rows, best, cut, n_nodes, n_leaves, buffers, scratch, settings)
+        if best_first:
+            buffers.start[i] = n_terms
+            if i == n_nodes and n_leaves < settings.max_leaves:
+                divided = _best_leaf(buffers, n_nodes)
+                if divided >= 0:
+                    lo, m = begin[divided], end[divided] - begin[divided]
+                    size = load_direction(buffers, divided, columns, theta)
+                    project(rows, lo, m, columns, theta, ZERO, size, values)
+        if divided >= 0:
+            cut = buffers.threshold[divided]
+            divide_node(rows, divided, cut, n_nodes, n_leaves, buffers, scratch, settings)
             n_nodes += 2
             n_leaves += 1
-    if i == n_nodes:
+    if best_first and i == n_nodes:
         n_terms = _drop_unmade_splits(buffers, n_nodes)
-        start[n_nodes] = n_terms
+    buffers.start[n_nodes] = n_terms
     reached[NEXT], reached[NODES], reached[LEAVES], reached[TERMS] = i, n_nodes, n_leaves, n_terms

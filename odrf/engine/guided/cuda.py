@@ -19,10 +19,7 @@ MOST_BLOCKS, FEWEST_BLOCKS = 65_535, 128
 
 @cuda.jit
 def _add_up(along, threshold, values, first, sums):
-    """Add to `sums` (Q, T, S) the values of a part of a segment beyond a plane, one for each block.
-
-    Sums of integers are the same in any order, so threads may add to them as they come.
-    """
+    """Add to the integers `sums` (Q, T, S), in any order, a part of a segment beyond a plane."""
     n_planes = along.shape[0]
     k, segment = cuda.blockIdx.x % n_planes, cuda.blockIdx.x // n_planes
     begin = first[segment] + cuda.blockIdx.y * cuda.blockDim.x + cuda.threadIdx.x

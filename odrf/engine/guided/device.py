@@ -27,13 +27,10 @@ from odrf.engine.guided.regions import (
 )
 from odrf.engine.kernel_params import GuidedKernelParams
 
-# ------------------------------------------------------------------------------------------------
 # Sums over the rows beyond planes, for arrays of any library of the array API.
-#
 # One product projects all rows on all planes; a comparison says which rows are beyond each; a sum
 # for each segment, which is the rows of one class in one region, says how many these are.  What is
 # added up are integers: so every library, device and order of the additions gives the same sums.
-# ------------------------------------------------------------------------------------------------
 
 # Sums of integers stay below 2 to this power, and so within int64.
 BITS = 61
@@ -78,10 +75,7 @@ class DeviceRows(NamedTuple):
 
 
 def as_integers(numbers: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
-    """Return the numbers (n,) as whole multiples of a power of two, and this power.
-
-    Each number is rounded by at most 2⁻⁶¹ of the sum of all absolute values.
-    """
+    """Return the numbers (n,) in whole units of a power of two, to 2⁻⁶¹ of Σ|x|, and the unit."""
     total = float(np.abs(numbers).sum())
     shift = min(BITS - int(np.frexp(total)[1]), LARGEST_SHIFT)
     return np.rint(np.ldexp(numbers, shift)).astype(np.int64), float(np.ldexp(1.0, -shift))
@@ -104,12 +98,9 @@ def rows_on(
 
 
 def sums_beyond(
-    rows: DeviceRows,
-    theta: NDArray[np.float32],
-    threshold: NDArray[np.float32],
-    chosen: NDArray[np.int32],
-    first: NDArray[np.int64],
-) -> NDArray[np.int64]:
+    rows: DeviceRows, theta: NDArray[np.float32], threshold: NDArray[np.float32],
+    chosen: NDArray[np.int32], first: NDArray[np.int64],
+) -> NDArray[np.int64]:  # fmt: skip
     """Return the sums of each value over the rows of each segment beyond each plane, (Q, T, S).
 
     `theta` (T, C).  `threshold` (T,): the planes.  A row is beyond one if its projection is above
@@ -148,17 +139,12 @@ def running_sums(
     return xp.stack(sums)
 
 
-# ------------------------------------------------------------------------------------------------
 # Grow a guided tree whose candidate planes are evaluated on a device (Gupta et al., section 4.2).
-# ------------------------------------------------------------------------------------------------
 
 
 @kernel
 def _segments(regions, growth, chosen, first):
-    """Write the numbers of the active regions' rows, and where those of a class begin and end.
-
-    Returns how many segments there are: a region has one for each class of its rows.
-    """
+    """Write rows of the active regions, by class, and their ends; return the number of segments."""
     m, n_segments = 0, 0
     first[0] = 0
     for region in growth.active[: growth.reached[ACTIVE]]:
@@ -213,15 +199,10 @@ class DeviceGrowth:
         self.first = np.empty(n + 1, dtype=np.int64)
 
     def __call__(
-        self,
-        regions: Regions,
-        growth: GuidedGrowth,
-        columns: TreeColumns,
-        settings: GuidedKernelParams,
-        state: NDArray[np.uint64],
-        candidates: CandidatePlanes,
+        self, regions: Regions, growth: GuidedGrowth, columns: TreeColumns,
+        settings: GuidedKernelParams, state: NDArray[np.uint64], candidates: CandidatePlanes,
         budget: int,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Grow the tree until it is complete or the budget is used up."""
         while growth.reached[ACTIVE] > 0 and budget > 0:
             propose(regions, growth, columns, settings, state, candidates)
@@ -234,13 +215,10 @@ class DeviceGrowth:
             settle(regions, growth, candidates, settings.min_split)
 
 
-# ------------------------------------------------------------------------------------------------
 # Evaluate all candidate planes of a step together, by one matrix product over all regions.
-#
 # The product is rounded as the linear algebra library rounds it.  So where two planes are equally
 # good but for rounding, another one may be chosen than by `odrf.engine.guided.planes`.  Rows are
 # always divided by the same projection as in prediction.
-# ------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -279,14 +257,9 @@ def _evaluate(regions, growth, along, candidates):
 
 
 def grow_in_batches(
-    regions: Regions,
-    growth: GuidedGrowth,
-    columns: TreeColumns,
-    settings: GuidedKernelParams,
-    state: NDArray[np.uint64],
-    candidates: CandidatePlanes,
-    budget: int,
-) -> None:
+    regions: Regions, growth: GuidedGrowth, columns: TreeColumns, settings: GuidedKernelParams,
+    state: NDArray[np.uint64], candidates: CandidatePlanes, budget: int,
+) -> None:  # fmt: skip
     """Grow a tree as `odrf.engine.guided.kernel.grow`, evaluating planes together."""
     T, C = candidates.theta.shape
     while growth.reached[ACTIVE] > 0 and budget > 0:

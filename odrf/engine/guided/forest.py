@@ -121,27 +121,15 @@ class GuidedForest(LazyArrays):
         threshold = np.full(len(split), np.nan, dtype=np.float32)
         threshold[split] = self.threshold[self.plane[split]]
         return Forest(
-            root=self.root,
-            left=self.left,
-            threshold=threshold,
-            start=start,
+            root=self.root, left=self.left, threshold=threshold, start=start,
             index=self.columns[self.first_column[of] + column],
             coef=self.coef[self.first_coef[of] + plane_of_tree * self.n_columns[of] + column],
-            value=self.value,
-            count=self.count,
-            weight=self.weight,
-            impurity=self.impurity,
-            gain=self._gain(split),
-            order=self.rank.astype(np.int32),
-            ordered=np.False_,
-        )
+            value=self.value, count=self.count, weight=self.weight, impurity=self.impurity,
+            gain=self._gain(split), order=self.rank.astype(np.int32), ordered=np.False_,
+        )  # fmt: skip
 
     def _gain(self, split: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return the impurity decrease of each region's division, per unit of weight.
-
-        It can be negative where classes differ in frequency, although Gupta et al. state that the
-        impurity never increases.
-        """
+        """Return the impurity decrease per weight of each division, sometimes below 0."""
         total = self.weight * self.impurity
         left = self.left[split]
         gain = np.zeros(len(split))

@@ -38,16 +38,10 @@ BUDGET = 50_000_000
 
 
 def grow_guided(
-    X: Matrix,
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    feature_groups: FeatureGroups,
-    settings: GuidedKernelParams,
-    streams: NDArray[np.uint64],
-    n_jobs: int,
-    advance: Callable[[], object],
-    device: Device | None = None,
-) -> GuidedForest:
+    X: Matrix, y: NDArray[np.float64], weights: NDArray[np.float64], feature_groups: FeatureGroups,
+    settings: GuidedKernelParams, streams: NDArray[np.uint64], n_jobs: int,
+    advance: Callable[[], object], device: Device | None = None,
+) -> GuidedForest:  # fmt: skip
     """Grow a guided tree for each of the `streams` (B, 4) and join them in that order.
 
     Every tree uses all rows of positive weight, and a random subspace: a random subset of the
@@ -139,20 +133,11 @@ def _empty(feature_groups: FeatureGroups, columns: NDArray[np.int64]) -> NDArray
 
 
 def _grow_one(
-    X: NDArray[np.float32],
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    columns: NDArray[np.int64],
-    of_columns: TreeColumns,
-    shift: float,
-    settings: GuidedKernelParams,
-    state: NDArray[np.uint64],
-    device: Device | None,
-) -> GuidedForest:
-    """Grow one tree on the rows X (C, n) of its `columns` (C,); its stream `state` is advanced.
-
-    `shift` is subtracted from the responses of a regression while it grows.
-    """
+    X: NDArray[np.float32], y: NDArray[np.float64], weights: NDArray[np.float64],
+    columns: NDArray[np.int64], of_columns: TreeColumns, shift: float, settings: GuidedKernelParams,
+    state: NDArray[np.uint64], device: Device | None,
+) -> GuidedForest:  # fmt: skip
+    """Grow a tree on the rows X (C, n) of its `columns`; responses have `shift` subtracted."""
     C, n = X.shape
     K = settings.n_classes
     code = y.astype(np.int64) if K > 1 else np.zeros(n, dtype=np.int64)
@@ -171,20 +156,14 @@ def _grow_one(
     m, n_planes = int(growth.reached[REGIONS]), int(growth.reached[PLANES])
     weight = regions.weight[:m].copy()
     return GuidedForest(
-        root=np.array([0, m]),
-        left=regions.left[:m].copy(),
-        plane=regions.plane[:m].copy(),
-        count=regions.end[:m] - regions.begin[:m],
-        weight=weight,
+        root=np.array([0, m]), left=regions.left[:m].copy(), plane=regions.plane[:m].copy(),
+        count=regions.end[:m] - regions.begin[:m], weight=weight,
         impurity=regions.impurity[:m] / weight,
         value=_votes(regions.mass[:m], weight, regions.totals, shift),
-        first_plane=np.array([0, n_planes]),
-        threshold=growth.threshold[:n_planes].copy(),
-        first_column=np.array([0, C]),
-        columns=columns.astype(np.int32),
-        first_coef=np.array([0, n_planes * C]),
-        coef=growth.theta[:n_planes].reshape(-1).copy(),
-    )
+        first_plane=np.array([0, n_planes]), threshold=growth.threshold[:n_planes].copy(),
+        first_column=np.array([0, C]), columns=columns.astype(np.int32),
+        first_coef=np.array([0, n_planes * C]), coef=growth.theta[:n_planes].reshape(-1).copy(),
+    )  # fmt: skip
 
 
 def _votes(

@@ -33,12 +33,10 @@ class GuidedGrowth(NamedTuple):
 def growth_for(C: int, n: int) -> GuidedGrowth:
     """Allocate the arrays for growing a tree on C columns and n rows."""
     return GuidedGrowth(
-        np.empty((n, C), dtype=np.float32),
-        np.empty(n, dtype=np.float32),
-        np.empty(n + 1, dtype=np.int64),
-        np.empty(n + 1, dtype=np.int64),
+        np.empty((n, C), dtype=np.float32), np.empty(n, dtype=np.float32),
+        np.empty(n + 1, dtype=np.int64), np.empty(n + 1, dtype=np.int64),
         np.zeros(4, dtype=np.int64),
-    )
+    )  # fmt: skip
 
 
 @kernel
@@ -99,11 +97,7 @@ def _divide_all(regions, growth, k, candidates, min_split):
 
 @kernel
 def settle(regions, growth, candidates, min_split):
-    """Divide the regions by the best plane of a step, equation (15).
-
-    If no plane cuts the target region, because float32 rounds away the differences of its rows,
-    that region becomes a leaf.
-    """
+    """Divide regions by the best plane of a step, (15); if it cuts none, the target is a leaf."""
     reached, k = growth.reached, best_plane(candidates)
     before = reached[REGIONS]
     if k >= 0:

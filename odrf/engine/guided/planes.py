@@ -69,22 +69,12 @@ def planes_for(T: int, C: int, n: int, K: int, batched: bool) -> CandidatePlanes
     """Allocate the arrays for T planes on C columns and n rows of K classes."""
     together = n if batched else 0
     return CandidatePlanes(
-        np.empty((T, C), dtype=np.float32),
-        np.empty(T, dtype=np.float32),
-        np.empty(T),
-        np.empty(T),
-        np.empty(T, dtype=np.bool_),
-        np.empty(n, dtype=np.float32),
-        np.empty(n, dtype=np.float32),
-        np.empty(n),
-        np.empty(n, dtype=np.int32),
-        np.empty(K),
-        np.empty(K),
-        np.empty(C),
-        np.empty(C),
-        np.empty(C * together, dtype=np.float32),
+        np.empty((T, C), dtype=np.float32), np.empty(T, dtype=np.float32), np.empty(T), np.empty(T),
+        np.empty(T, dtype=np.bool_), np.empty(n, dtype=np.float32), np.empty(n, dtype=np.float32),
+        np.empty(n), np.empty(n, dtype=np.int32), np.empty(K), np.empty(K), np.empty(C),
+        np.empty(C), np.empty(C * together, dtype=np.float32),
         np.empty(T * together, dtype=np.float32),
-    )
+    )  # fmt: skip
 
 
 @kernel
@@ -144,10 +134,7 @@ def may_cut(theta, threshold, tolerance, low, high):
 
 @kernel
 def evaluate_planes(regions, active, target, candidates):
-    """Write to candidates.total the impurity of the active regions after each plane.
-
-    The rows of a region are projected only if the plane meets the region's box.
-    """
+    """Write the impurity after each plane to candidates.total; only regions that it meets count."""
     values = candidates.values
     candidates.total[:], candidates.cuts_target[:] = 0.0, False
     for region in active:

@@ -63,24 +63,12 @@ def regions_for(X, code, y, weights, K, number=()):
     totals = np.bincount(code, weights=weights, minlength=K).astype(np.float64)
     # the system hands out memory only where it is written to
     return Regions(
-        X,
-        code,
-        y,
-        weights,
-        weights * y,
-        np.array(number, dtype=np.int32),
-        totals,
-        np.empty(room, dtype=np.int32),
-        np.empty(room, dtype=np.int32),
-        np.empty(room, dtype=np.int32),
-        np.empty(room, dtype=np.int32),
-        np.empty((room, K), dtype=np.int32),
-        np.empty((room, K)),
-        np.empty(room),
-        np.empty(room),
-        np.empty((room, C), dtype=np.float32),
-        np.empty((room, C), dtype=np.float32),
-    )
+        X, code, y, weights, weights * y, np.array(number, dtype=np.int32), totals,
+        np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32),
+        np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32),
+        np.empty((room, K), dtype=np.int32), np.empty((room, K)), np.empty(room), np.empty(room),
+        np.empty((room, C), dtype=np.float32), np.empty((room, C), dtype=np.float32),
+    )  # fmt: skip
 
 
 @part
@@ -96,10 +84,7 @@ def gini(mass, totals, weight):
 
 @part
 def project_region(X, lo, hi, theta, values):
-    """Write the projections of the rows lo … hi - 1 to the front of `values`.
-
-    Each is added up in float32, column by column, exactly as in prediction.
-    """
+    """Write projections of rows lo … hi - 1 to `values`, in float32 as in prediction."""
     n = np.uint64(hi - lo)
     for i in range(n):
         values[i] = np.float32(0.0)
@@ -132,11 +117,7 @@ def _moment_beyond(values, threshold, moments):
 
 @part
 def impurity_of_classes(regions, region, weight, beyond, here):
-    """Return the impurity of both parts of a region together, which a plane cuts.
-
-    Of the rows beyond the plane, `weight` is the weight and `beyond` (K,) that of each class; here
-    (K,) is scratch.
-    """
+    """Return the impurity of both parts; `beyond` (K,), of this weight, are past the plane."""
     for c in range(len(beyond)):
         here[c] = regions.mass[region, c] - beyond[c]
     left = gini(here, regions.totals, regions.weight[region] - weight)
@@ -145,10 +126,7 @@ def impurity_of_classes(regions, region, weight, beyond, here):
 
 @part
 def impurity_of_numbers(regions, region, weight, moment):
-    """Return the sum of squares of both parts of a region together, which a plane cuts.
-
-    Of the rows beyond the plane, `weight` is the weight and `moment` the sum of w·y.
-    """
+    """Return the sum of squares of both parts; weight and moment Σ w·y are those past the plane."""
     total, mass = regions.weight[region], regions.mass[region, 0]
     mean, other = moment / weight, (mass - moment) / (total - weight)
     between = weight * (total - weight) / total * (mean - other) * (mean - other)
@@ -187,11 +165,7 @@ def _numbers_after(regions, region, values, threshold):
 
 @kernel
 def impurity_after(regions, region, values, threshold, beyond, here):
-    """Return how many rows of a region are beyond a plane, and the impurity of both parts together.
-
-    `values` begins with the projections of the region's rows.  If the plane does not cut the
-    region, the impurity is that of the region.  beyond and here (K,) are scratch.
-    """
+    """Return how many rows, with projections in `values`, are beyond a plane, and the impurity."""
     if len(beyond) > 1:
         return _classes_after(regions, region, values, threshold, beyond, here)
     return _numbers_after(regions, region, values, threshold)
@@ -261,10 +235,7 @@ def begin_root(regions, min_split):
 
 @part
 def _order_of_parts(values, threshold, order):
-    """Write the places of the values up to the threshold, then of those above, each in order.
-
-    Returns how many are not above.
-    """
+    """Write the places of values up to the threshold, then of others; return the first number."""
     n, n_beyond = len(values), 0
     for i in range(np.uint64(n)):
         n_beyond += values[i] > threshold
@@ -288,11 +259,7 @@ def _reorder(items, order, waiting):
 
 @part
 def divide_region(regions, region, plane, candidates, threshold, n_regions, min_split):
-    """Divide a region by a plane; its parts become the regions n_regions and n_regions + 1.
-
-    `candidates.values` begins with the projections of the region's rows.  Returns for either part
-    whether it is to be divided further.
-    """
+    """Divide a region by a plane into the next two; return for each if it is divided further."""
     lo, hi, numbers = regions.begin[region], regions.end[region], candidates.numbers
     order = candidates.order[: hi - lo]
     middle = lo + _order_of_parts(candidates.values[: hi - lo], threshold, order)

@@ -33,10 +33,6 @@ from odrf.engine.splits.histograms import (
 )
 from odrf.engine.splits.thresholds import best_of_lane, best_of_some, random_cut, sums_beside
 
-# ------------------------------------------------------------------------------------------------
-# The best cut of a projection: among all cut points, or those near the best cut between bins.
-# ------------------------------------------------------------------------------------------------
-
 
 @kernel
 def exact_cut(values, sorting, left, node, min_leaf):
@@ -68,10 +64,7 @@ def write_lane(values, keys, lane, lanes):
 
 @kernel
 def exact_cuts(keys, lanes, left, node, min_leaf, gains, thresholds):
-    """Write the (gain, threshold) of the best cut of every lane: `exact_cut` of many projections.
-
-    keys (≥ m * lanes,) uint64 as written by `write_lane`.
-    """
+    """Write gain and threshold of the best cut of every lane of keys (≥ m * lanes,)."""
     m = len(node.y)
     sort_lanes(keys, m, lanes)
     sums = _sums_at_first(left, node)
@@ -92,11 +85,7 @@ def _sums_at_first(left, node):
 
 @kernel
 def refined_cut(values, bins, at, keys, left, node, min_leaf):
-    """Return (gain, threshold) of the best cut within the two nonempty bins around a binned cut.
-
-    The cut between bin `at` and the next nonempty bin is among those tried.  So the gain is not
-    below that of `binned_cut`, up to rounding.
-    """
+    """Return (gain, threshold) of the best cut in the two nonempty bins around that after `at`."""
     above = MOST_BINS
     for b in bins:
         if at < b < above:
@@ -123,9 +112,7 @@ def refined_cut(values, bins, at, keys, left, node, min_leaf):
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # Cuts of a single predictor with its empty cells on either side.
-# ------------------------------------------------------------------------------------------------
 
 FILL_PLACE = np.int32(FILL.view(np.int32))
 
@@ -169,11 +156,7 @@ def other_side(keys, lane, lanes, left, node, min_leaf):
 
 @kernel
 def bin_with_empty_cells(values, bins, n_bins):
-    """Write the bins of `values` (m,), of which some are filled; return whether there are two.
-
-    The others are in bins as `bin_values` writes them; the filled ones in the last bin, or in the
-    first if they are filled below.
-    """
+    """Write bins of `values` (m,), the filled ones in the last or first; return if two are used."""
     low, high, n_filled, n_below = _extremes_of_known(values)
     if n_filled == len(values) or (n_filled == 0 and not high > low):
         return False
@@ -196,10 +179,7 @@ def bin_with_empty_cells(values, bins, n_bins):
 
 @part
 def _extremes_of_known(values):
-    """Return least and largest value, how many others are filled, and how many of them below.
-
-    Values are compared as integers, which LLVM vectorises.
-    """
+    """Return least and largest known value, how many are filled, and how many of them below."""
     bits = values.view(np.int32)
     low, high, n_filled, n_below = LAST_PLACE, -LAST_PLACE, np.int32(0), np.int32(0)
     for i in range(np.uint64(len(bits))):
@@ -214,10 +194,7 @@ def _extremes_of_known(values):
 
 @part
 def last_bin_first(tally, table, left, node, n_bins):
-    """Move the sums of the last bin before those of the others; return whether it has any row.
-
-    The sums are those of `tally_bins`.
-    """
+    """Move the sums of the last bin before those of the others; return whether it has any row."""
     last, found = n_bins - 1, False
     if left is None:
         found = tally[last] + tally[MOST_BINS + last] != 0
@@ -236,10 +213,7 @@ def last_bin_first(tally, table, left, node, n_bins):
 
 @kernel
 def draw_side(state, values):
-    """Fill the empty cells among `values` (m,) a little below or above the others, at random.
-
-    Returns the fill: `FILL`, or minus it.
-    """
+    """Fill empty cells among `values` (m,) on a random side; return the fill, ±`FILL`."""
     low, high, n_filled, _ = _extremes_of_known(values)
     is_above = below(state, 2) == 1
     if 0 < n_filled < len(values):

@@ -25,10 +25,6 @@ from odrf.engine.splits.impurity import (
 )
 from odrf.engine.splits.thresholds import draw_threshold, sums_of_counts, threshold_after
 
-# ------------------------------------------------------------------------------------------------
-# Cuts of a direction along one factor, from sums over the rows of each level.
-# ------------------------------------------------------------------------------------------------
-
 # Columns of the sums where one moment is enough.
 MOMENT, ROWS, WEIGHT = 0, 1, 2
 
@@ -52,19 +48,14 @@ def level_sums_for(feature_groups: FeatureGroups, K: int) -> LevelSums:
     """Allocate the scratch for the factors among these predictors, and K classes."""
     L = int(feature_groups.widths[has_levels(feature_groups)].max(initial=0))
     return LevelSums(
-        np.zeros(L + 1, dtype=np.int32),
-        np.empty((L + 1, max(K, 2) + 1)),
-        np.empty(L + 1, dtype=np.float32),
-        np.empty(L + 1, dtype=np.uint64),
-    )
+        np.zeros(L + 1, dtype=np.int32), np.empty((L + 1, max(K, 2) + 1)),
+        np.empty(L + 1, dtype=np.float32), np.empty(L + 1, dtype=np.uint64),
+    )  # fmt: skip
 
 
 @part
 def factor_of(place, columns, c, size, levels):
-    """Return the factor that all columns of direction c belong to; -1 if there is none.
-
-    `place` is that of `odrf.engine.rows.Rows`; `levels` is None if no predictor is a factor.
-    """
+    """Return the factor of all columns of direction c; -1 if there is none, or `levels` is None."""
     if levels is None:
         return -1
     if len(place) == 0 or size == 0 or place[columns[c, 0]] >= 0:
@@ -101,10 +92,7 @@ def _add_up(rows, lo, f, node, left, levels, n):
 
 @merged
 def _tabulate(rows, lo, f, node, columns, theta, c, size, left, levels):
-    """Write sums and projections of the slots, and their unsorted keys; return how many have rows.
-
-    The slots are those of the `size` terms of direction c, and slot 0 of the rows without one.
-    """
+    """Write sums, projections, unsorted keys of direction c's slots; return their number."""
     level, values, n_slots, used = rows.level, levels.values, size + 1, 0
     values[0] = 0.0
     for j in range(size):
@@ -223,21 +211,15 @@ def random_cut_of_levels(
     return best, chosen
 
 
-# ------------------------------------------------------------------------------------------------
 # Where the levels go that a node does not have, if a factor is split alone.
-#
 # A split gives coefficients to levels.  A level without one has the projection 0, and so has a row
 # without any level.  Whether 0 is left or right of the threshold is chance.  So coefficients and
 # threshold are shifted, where need be, such that 0 lies on the side with more weight.
-# ------------------------------------------------------------------------------------------------
 
 
 @part
 def _factor_alone(feature_groups, columns, size):
-    """Return the predictor of the columns if it is one factor, else -1.
-
-    A single column is a level apart from all others, those absent among them.
-    """
+    """Return the predictor of several columns if it is one factor, else -1."""
     first, low, high = feature_groups.first, 0, len(feature_groups.types)
     if size < 2:
         return -1
@@ -305,10 +287,7 @@ def _add_few(rows, lo, m, first, last, columns, theta, size, values, proposals):
 
 @part
 def _shift(theta, size, cut, to_left):
-    """Shift the coefficients such that 0 is between both sides, on the left if `to_left`.
-
-    They have length 1 afterwards.  Returns the threshold.
-    """
+    """Shift the coefficients such that 0 is on the wanted side; return the threshold."""
     low, high, squares = -np.inf, np.inf, 0.0
     for j in range(size):
         if theta[0, j] <= cut:

@@ -27,13 +27,10 @@ from odrf.engine.splits.impurity import (
 )
 from odrf.engine.splits.thresholds import sums_of_counts
 
-# ------------------------------------------------------------------------------------------------
 # Bins where most values are crowded into one of equal width.
-#
 # An outlier, or a heavy tail, leaves nearly all rows in one bin, and no cut between bins divides
 # them.  Then half of the bins go to the range of the crowded values, as often as these are crowded
 # again, and the others to what lies below and above it.
-# ------------------------------------------------------------------------------------------------
 
 # A bin is crowded if more than half of so many rows are in it.
 SAMPLED, HALF = np.uint64(16), 8
@@ -71,10 +68,7 @@ def most_frequent(entries):
 
 @part
 def crowded_bin(bins):
-    """Return the bin of more than half of the sampled rows; -1 if there is none.
-
-    bins (m,) uint8.
-    """
+    """Return the bin, of bins (m,) uint8, of more than half of the sampled rows; -1 if none."""
     at = most_frequent(bins)
     return np.int64(bins[np.uint64(at)]) if at >= 0 else np.int64(-1)
 
@@ -147,9 +141,7 @@ def spread_crowd(values, bins, low, high, first, n_bins, empty):
         crowd = crowded_bin(bins)
 
 
-# ------------------------------------------------------------------------------------------------
 # The best cut between bins of a projection.
-# ------------------------------------------------------------------------------------------------
 
 MOST_BINS = 256
 # The lower bits of a word hold a multiplicity, the upper bits a moment, which may be negative.
@@ -161,10 +153,7 @@ TOLERATED = 1e-9
 
 @kernel
 def bin_values(values, bins, n_bins):
-    """Write the bin of each of `values` (m,) to bins (m,); return False if all are equal.
-
-    The bins have equal widths, unless one is crowded: see `spread_crowd`.
-    """
+    """Write bins of equal width, or spread if crowded, to bins (m,); False if all are equal."""
     low, high = extremes(values)
     if not high > low:
         return False
@@ -317,11 +306,7 @@ def _binned_classes(table, left, node, n_bins, min_leaf):
 
 @summing
 def _move_bin(table, b, totals, left):
-    """Move the rows of bin b to the left side; return their number and the changes of two sums.
-
-    These are the sum of squared class counts on the left, and the sum of products of class counts
-    on the left and in the node.  All are whole numbers, so the order of addition does not matter.
-    """
+    """Move bin b left; return its rows, changes of Σ left², Σ left·node, exact in any order."""
     moved, squares, products = 0.0, 0.0, 0.0
     for k in range(len(left)):
         count = table[b, k]
@@ -423,13 +408,10 @@ def binned_cut(bins, words, quantum, tally, table, left, node, n_bins, min_leaf)
     return scan_bins(quantum, tally, table, left, node, n_bins, min_leaf)
 
 
-# ------------------------------------------------------------------------------------------------
 # Sums by bin of four projections at a time.
-#
 # To add a row to the sum of its bin waits for the row before it, if that is in the same bin: and in
 # columns of few values, or with one value in most rows, it nearly always is.  The sums of four
 # projections do not wait for each other.  Those of each are added up in the same order as alone.
-# ------------------------------------------------------------------------------------------------
 
 FOUR = 4
 
@@ -504,13 +486,10 @@ def tally_four_columns(bins, words, node, n_bins, tallies, tables):
         _add_weights(first, second, third, fourth, node.weights, tables)
 
 
-# ------------------------------------------------------------------------------------------------
 # Sums over the rows of each value, of four columns of two values at a time.
-#
 # An indicator of 0 and 1 needs no bins.  The rows of the lower value are marked, and their words
 # and weights are added up in SIMD lanes: words of 8 rows at once, as the order of whole numbers
 # does not matter; weights in the order of `tally_bins`, of four columns at once.
-# ------------------------------------------------------------------------------------------------
 
 # Weights are marked for so many rows at a time, an even number, so that they stay in the cache.
 BLOCK = 256
@@ -532,11 +511,9 @@ class TwoValues(NamedTuple):
 def two_values() -> TwoValues:
     """Allocate them."""
     return TwoValues(
-        np.empty(ROUND, dtype=np.bool_),
-        np.empty(FOUR, dtype=np.int64),
-        np.empty(FOUR, dtype=np.int64),
-        np.empty((FOUR, BLOCK)),
-    )
+        np.empty(ROUND, dtype=np.bool_), np.empty(FOUR, dtype=np.int64),
+        np.empty(FOUR, dtype=np.int64), np.empty((FOUR, BLOCK)),
+    )  # fmt: skip
 
 
 @kernel

@@ -18,22 +18,14 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, part
 
-# ------------------------------------------------------------------------------------------------
 # The criteria of splits: a row for each, with what sets it apart from the others.
-#
 # Kernels compare codes, which costs nothing; all other code asks this table.
-# ------------------------------------------------------------------------------------------------
 
 SQUARED_ERROR, GINI, ENTROPY, ORDINAL, POISSON = 0, 1, 2, 3, 4
 
 
 class Criterion(NamedTuple):
-    """An impurity.
-
-    `of_classes`: whether the response is a class, not a number.  `ordered`: whether the classes are
-    ordered; the prediction is then their median.  `uses_logs`: whether x·log(x) of whole numbers is
-    looked up in a table.
-    """
+    """An impurity: of classes or numbers, or of ordered classes; if x·log(x) is looked up."""
 
     of_classes: bool
     ordered: bool
@@ -56,9 +48,7 @@ that is the full likelihood of exponential survival (LeBlanc and Crowley 1992).
 """
 
 
-# ------------------------------------------------------------------------------------------------
 # Impurities of nodes, and gains (impurity decreases) of cuts.
-# ------------------------------------------------------------------------------------------------
 
 # A side with less than this share of a node's weight is lost in rounding: its gain is meaningless.
 NEGLIGIBLE = 1e-12
@@ -158,10 +148,7 @@ def _centre(moments, weights, weight):
 
 @kernel
 def _poisson_deviance(y, weights, rate, moments):
-    """Return Σ w·(y·log(y/rate) - (y - rate)), half the deviance; write w·y to moments (≥ m,).
-
-    No term is negative.
-    """
+    """Return Σ w·(y·log(y/rate) - (y - rate)), no term negative; write w·y to moments (≥ m,)."""
     total = 0.0
     for i in range(len(y)):
         moments[i] = weights[i] * y[i]
@@ -186,10 +173,7 @@ def _poisson_gain(events, left_weight, weight, total):
 
 @kernel
 def describe(rows, lo, m, value, moments, logs, criterion, min_weight):
-    """Return the `Node` of the m rows from `lo` on; write value (K,) and moments (≥ m,).
-
-    Sides of cuts weigh at least `min_weight`, but for rounding, and more than rounding errors.
-    """
+    """Return the `Node` of m rows from `lo` on, sides ≥ `min_weight`; write value, moments."""
     y, weights, counts = rows.y[lo : lo + m], rows.weights[lo : lo + m], rows.counts[lo : lo + m]
     K = len(value)
     for k in range(K):
@@ -240,10 +224,7 @@ def describe(rows, lo, m, value, moments, logs, criterion, min_weight):
 
 @kernel
 def counted(number, criterion, logs):
-    """Return the term of a class of weight x on one side: x², or x·log(x) for entropy.
-
-    The weight must be a whole number if `logs` is not empty.
-    """
+    """Return x², or x·log(x) for entropy, of a class of weight x, whole if there are `logs`."""
     if criterion == GINI:
         return number * number
     # compared before it is made whole: rounding can make it negative, and it can exceed integers
@@ -275,10 +256,7 @@ def moment_gain(moment, left_weight, weight, second, criterion, logs):
 
 @kernel
 def node_moments(node):
-    """Return S of the node and the baseline of `moment_gain`.
-
-    Only the entropy has a baseline; and a squared error sums up to S = 0.
-    """
+    """Return S of the node and the baseline of `moment_gain`, which only the entropy has."""
     if node.criterion == POISSON:
         return node.value[0] * node.weight, 0.0
     if node.criterion != ENTROPY:
@@ -337,10 +315,7 @@ def class_gain(left, left_weight, value, weight, criterion):
 
 @kernel
 def counts_gain(left, right, left_rows, n_rows, criterion, logs):
-    """Return N·Δ plus a baseline that is the same for all cuts of a node, from numbers of rows.
-
-    `left` and `right` are the sums over the classes of `counted` on either side.
-    """
+    """Return N·Δ plus a constant, from the sums over classes of `counted` on both sides."""
     right_rows = n_rows - left_rows
     if criterion == GINI:
         return left / left_rows + right / right_rows
@@ -349,10 +324,7 @@ def counts_gain(left, right, left_rows, n_rows, criterion, logs):
 
 @part
 def gain_of_counts(left, left_rows, value, n_rows, baseline, criterion, logs):
-    """Return Δ of a cut from the numbers of rows `left` (K,) of each class on its left side.
-
-    `baseline` is that of `counts_gain`.
-    """
+    """Return Δ of a cut from the rows `left` (K,) of classes, and `counts_gain`'s baseline."""
     left_sum, right_sum = 0.0, 0.0
     for k in range(len(left)):
         left_sum += counted(left[k], criterion, logs)
@@ -361,12 +333,9 @@ def gain_of_counts(left, left_rows, value, n_rows, baseline, criterion, logs):
     return (gain - baseline) / n_rows
 
 
-# ------------------------------------------------------------------------------------------------
 # The classes of a node's rows, numbered among themselves.
-#
 # Deep nodes have few of many classes.  The others have weight 0 on both sides of every cut and add
 # nothing to its gain, so that the best cut is found among the present ones, in the time of these.
-# ------------------------------------------------------------------------------------------------
 
 ABSENT = -1
 

@@ -69,11 +69,6 @@ from odrf.engine.splits.impurity import (
 )
 from odrf.engine.splits.surrogate_scratch import leave_out_marks, score_round
 from odrf.engine.splits.thresholds import random_cut
-from odrf.engine.survival.log_rank import RiskSums, risk_sums_for
-
-# ------------------------------------------------------------------------------------------------
-# The gains of the candidate directions of a round, each with its best cut.
-# ------------------------------------------------------------------------------------------------
 
 # For nodes of up to this many rows the candidates of a round are sorted together, else one by one.
 SORTED_TOGETHER = 128
@@ -87,10 +82,7 @@ def number_of_bins(m):
 
 @merged
 def _cut_of_levels(state, rows, lo, f, node, columns, theta, c, size, settings, left, levels):
-    """Return gain and threshold of the cut of direction c, which is along factor f alone.
-
-    `levels` is None where the function is never called, so that it compiles to nothing.
-    """
+    """Return gain and threshold of direction c, along factor f alone; nothing without `levels`."""
     if levels is None:
         return 0.0, np.float32(0.0)
     if settings.n_thresholds > 0:
@@ -267,9 +259,7 @@ def evaluate_candidates(state, rows, lo, node, left, n, binned, quantum, setting
         _cut_together(lanes, node, left, n, min_leaf, scratch)
 
 
-# ------------------------------------------------------------------------------------------------
 # Search the best split of a node among its candidate directions and their cut points.
-# ------------------------------------------------------------------------------------------------
 
 # A gain of this share of the impurity is perfect; gains from bins are rounded.
 PERFECT = 1.0 - 1e-6
@@ -296,7 +286,6 @@ class Scratch(NamedTuple):
       thresholds.
     `lane_thresholds` (ROUND,): the same of the candidates that are sorted together.
     `theta` (W, FEW_LEVELS): the best direction so far, with room for all levels of a factor.
-    `risks`: for the scores of times to an event; None of other responses.
     """
 
     values: np.ndarray
@@ -324,7 +313,6 @@ class Scratch(NamedTuple):
     lane_thresholds: np.ndarray
     columns: np.ndarray
     theta: np.ndarray
-    risks: RiskSums | None = None
 
 
 def as_searched(feature_groups: FeatureGroups, settings: KernelParams) -> FeatureGroups:
@@ -339,12 +327,9 @@ def as_searched(feature_groups: FeatureGroups, settings: KernelParams) -> Featur
 
 
 def scratch_for(
-    n: int,
-    tree_rows: int,
-    feature_groups: FeatureGroups,
-    settings: KernelParams,
+    n: int, tree_rows: int, feature_groups: FeatureGroups, settings: KernelParams,
     mixture: SamplerMixture,
-) -> Scratch:
+) -> Scratch:  # fmt: skip
     """Allocate scratch for a tree of n distinct rows, with directions from the `mixture`.
 
     `feature_groups` are those that `as_searched` returns.
@@ -356,7 +341,6 @@ def scratch_for(
     ordered = CRITERIA[settings.criterion].ordered
     proposals = proposals_for(feature_groups, K, widest, ordered, settings.indicator_levels)
     terms = min(estimated, len(proposals.units) + holes)
-    truncated, subdistribution = settings.truncated, settings.subdistribution
     most_levels = int(feature_groups.widths[has_many_levels(feature_groups)].max(initial=0))
     factors = int(has_levels(feature_groups).sum())
     if feature_groups.holes is not None:  # one compiled kernel does for all such tables
@@ -401,9 +385,6 @@ def scratch_for(
         np.empty(ROUND, dtype=np.float32),
         np.empty((1, room), dtype=np.int64),
         np.empty((1, room), dtype=np.float32),
-        risk_sums_for(settings.n_times, n, truncated, subdistribution)
-        if settings.n_times > 0
-        else None,
     )
 
 

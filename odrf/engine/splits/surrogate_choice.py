@@ -24,12 +24,9 @@ from odrf.engine.splits.impurity import describe, uses_moments
 from odrf.engine.splits.surrogates import MOST_SURROGATES, complete_rows, without_marks
 from odrf.engine.splits.thresholds import midpoint, random_cut
 
-# ------------------------------------------------------------------------------------------------
 # The cut, or the set of levels, that sends most rows to the side where the primary split does.
-#
 # As in rpart: a surrogate must be better than sending all rows to the larger side, and at least two
 # rows go either way of a cut (Breiman, Friedman, Olshen and Stone 1984, section 5.3).
-# ------------------------------------------------------------------------------------------------
 
 LEFT, RIGHT = np.int8(1), np.int8(-1)
 # Fewest rows either way of a cut, so that none follows a single row.
@@ -82,14 +79,7 @@ def agreeing_cut(values, side, known, weights, sorting):
 
 @kernel
 def agreeing_levels(levels, side, weights, left, right, n_rows, sent):
-    """Write where each level of a factor is best sent; return the agreement.
-
-    `weights` (m,).  `levels` (m,): the level of each row, 1 … L; 0 for none.  `side` (m,): as in
-    `agreeing_cut`.  `left`, `right` (L + 1,): scratch.  `sent` (L + 1,): receives `LEFT` or `RIGHT`
-    for each level; 0 for levels that no row that counts has.  Returns the weight of the rows that
-    are sent to their side.  A level whose rows are half and half goes with the larger side of the
-    node.
-    """
+    """Write each level's best side to `sent` (L + 1,), 0 if no row counts; return the agreement."""
     for k in range(len(sent)):
         left[k], right[k], n_rows[k], sent[k] = 0.0, 0.0, 0, 0
     for i in range(len(levels)):
@@ -116,9 +106,7 @@ def agreeing_levels(levels, side, weights, left, right, n_rows, sent):
     return agreement
 
 
-# ------------------------------------------------------------------------------------------------
 # Choose the surrogates of a split: on each other predictor, and an oblique one.
-# ------------------------------------------------------------------------------------------------
 
 # Surrogates that add less to the larger side are no better; what rpart takes for rounding.
 LEAST_ADJ = 1e-10
@@ -136,10 +124,7 @@ def _write_weights(rows, lo, m, work):
 
 @part
 def _write_sides(rows, lo, m, columns, size, cut, projected, work):
-    """Write to work.side where the split sends rows, 0 if it needs an empty cell.
-
-    Returns the weights that go left and right.
-    """
+    """Write the sides of rows, 0 where a cell is empty; return the weights left and right."""
     complete_rows(rows, lo, m, work.marks, columns[0], size, NO, work)
     left, right = 0.0, 0.0
     for i in range(m):
@@ -367,9 +352,7 @@ def choose_surrogates(rows, lo, m, columns, size, cut, projected, work):
     _write_chosen(n, left >= right, work)
 
 
-# ------------------------------------------------------------------------------------------------
 # Score candidate splits on the rows that have values for them, as rpart does.
-# ------------------------------------------------------------------------------------------------
 
 
 @part
@@ -443,9 +426,7 @@ def score_on_complete_rows(state, rows, lo, m, weight, n, settings, shared, work
         shared.thresholds[c] = threshold
 
 
-# ------------------------------------------------------------------------------------------------
 # Send the rows of a node that have an empty cell in what its split needs.
-# ------------------------------------------------------------------------------------------------
 
 FAR_LEFT, FAR_RIGHT = np.float32(-np.inf), np.float32(np.inf)
 
@@ -498,11 +479,7 @@ def send_by_surrogates(rows, lo, m, columns, size, surrogates, node, projected, 
 
 @part
 def send_with_new_surrogates(rows, lo, m, size, cut, columns, theta, projected, work):
-    """Choose the surrogates of a new split and send the rows that need them; return its size.
-
-    The split is in columns[0] and theta[0], `projected` (≥ m,) are the projections, `work` is a
-    `SurrogateScratch`.
-    """
+    """Choose the surrogates of a split, send the rows that need them, and return its size."""
     size = without_marks(columns, theta, ZERO, size, work.marks)
     choose_surrogates(rows, lo, m, columns, size, cut, projected, work)
     send_by_surrogates(rows, lo, m, columns, size, work.chosen, ZERO, projected, work)

@@ -31,16 +31,9 @@ from odrf.engine.splits.surrogate_choice import (
 )
 from odrf.engine.splits.surrogates import MOST_SURROGATES, Marks, SurrogateSplits
 
-# ------------------------------------------------------------------------------------------------
-# Scratch for finding and using the surrogates of a node.
-# ------------------------------------------------------------------------------------------------
-
 
 class CompleteRows(NamedTuple):
-    """The rows of a node that have values for a direction, as `describe` reads them.
-
-    `y`, `weights` (n,), `counts` (n,).  `unit`: whether gains are computed from numbers of rows.
-    """
+    """Rows (n,) that have values for a direction; `unit`: gains are from numbers of rows."""
 
     y: np.ndarray
     weights: np.ndarray
@@ -119,74 +112,41 @@ class SurrogateScratch(NamedTuple):
 def surrogate_scratch(
     n: int, marks: Marks, K: int, case_weights: np.ndarray | None = None
 ) -> SurrogateScratch:
-    """Allocate scratch for n rows, K classes, and these predictors.
-
-    `case_weights` (N,) are given if weights for splits are others.
-    """
+    """Allocate scratch for n rows, K classes; `case_weights` (N,) if weights for splits differ."""
     p, P, most = len(marks.predictor), len(marks.mark), MOST_SURROGATES
     widths = np.diff(marks.first)[marks.factor]
     L = 1 + int(widths.max(initial=0))
     ranked = Ranked(
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-        np.empty((most, p), dtype=np.int64),
-        np.empty((most, p), dtype=np.float32),
-        np.empty(most, dtype=np.float32),
-        np.empty(most, dtype=np.bool_),
+        np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64),
+        np.empty((most, p), dtype=np.int64), np.empty((most, p), dtype=np.float32),
+        np.empty(most, dtype=np.float32), np.empty(most, dtype=np.bool_), np.empty(most),
         np.empty(most),
-        np.empty(most),
-    )
+    )  # fmt: skip
     chosen = SurrogateSplits(
-        np.zeros(2, dtype=np.int32),
-        np.zeros(1, dtype=np.bool_),
-        np.zeros(most + 1, dtype=np.int32),
-        np.empty(most, dtype=np.float32),
-        np.empty(most, dtype=np.bool_),
-        np.empty(most),
-        np.empty(most),
-        np.empty(most, dtype=np.int32),
-        np.empty(most * p, dtype=np.int32),
-        np.empty(most * p, dtype=np.float32),
-        marks,
-    )
+        np.zeros(2, dtype=np.int32), np.zeros(1, dtype=np.bool_),
+        np.zeros(most + 1, dtype=np.int32), np.empty(most, dtype=np.float32),
+        np.empty(most, dtype=np.bool_), np.empty(most), np.empty(most),
+        np.empty(most, dtype=np.int32), np.empty(most * p, dtype=np.int32),
+        np.empty(most * p, dtype=np.float32), marks,
+    )  # fmt: skip
     return SurrogateScratch(
-        marks,
-        np.empty((1, p), dtype=np.int64),
-        np.empty((1, p), dtype=np.float32),
-        np.empty((1, p), dtype=np.int64),
-        np.empty((1, p), dtype=np.float32),
-        np.empty(n, dtype=np.float32),
-        np.empty(n, dtype=np.bool_),
-        np.empty(n, dtype=np.bool_),
+        marks, np.empty((1, p), dtype=np.int64), np.empty((1, p), dtype=np.float32),
+        np.empty((1, p), dtype=np.int64), np.empty((1, p), dtype=np.float32),
+        np.empty(n, dtype=np.float32), np.empty(n, dtype=np.bool_), np.empty(n, dtype=np.bool_),
         np.empty(n, dtype=np.int8),
         digit_scratch(np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.uint64)),
-        np.empty(n, dtype=np.int32),
-        np.empty(L),
-        np.empty(L),
-        np.empty(L, dtype=np.int64),
-        np.empty(L, dtype=np.int8),
-        np.zeros(P, dtype=np.bool_),
+        np.empty(n, dtype=np.int32), np.empty(L), np.empty(L), np.empty(L, dtype=np.int64),
+        np.empty(L, dtype=np.int8), np.zeros(P, dtype=np.bool_),
         CompleteRows(np.empty(n), np.empty(n), np.empty(n, dtype=np.int32), False),
-        np.empty(n, dtype=np.float32),
-        np.empty(n),
-        np.empty(K),
-        np.zeros(ROUND, dtype=np.bool_),
-        ranked,
-        np.zeros(most, dtype=np.int32),
-        np.zeros(1, dtype=np.int64),
-        chosen,
-        workspace(most, n),
-        np.empty(0) if case_weights is None else case_weights,
-        np.empty(n),
-    )
+        np.empty(n, dtype=np.float32), np.empty(n), np.empty(K), np.zeros(ROUND, dtype=np.bool_),
+        ranked, np.zeros(most, dtype=np.int32), np.zeros(1, dtype=np.int64), chosen,
+        workspace(most, n), np.empty(0) if case_weights is None else case_weights, np.empty(n),
+    )  # fmt: skip
 
 
-# ------------------------------------------------------------------------------------------------
 # How the kernel that grows a tree calls what is about surrogates.
-#
 # It calls by address, with arguments that are stored for the tree: so it is compiled once for trees
 # with and without surrogates, and what is about these once for all responses.
-# ------------------------------------------------------------------------------------------------
 
 
 class SharedScratch(NamedTuple):
@@ -229,22 +189,16 @@ NEVER_CALLED = SurrogateCalls(0, 0, 0, 0, np.empty(0, dtype=np.bool_))
 
 
 class PlacedSurrogates(NamedTuple):
-    """Calls for a tree, whose other arguments are stored.
-
-    `calls`: valid as long as `kept` exists.  `kept`: what the calls use.
-    """
+    """Calls for a tree, valid as long as `kept`, which they use, exists."""
 
     calls: SurrogateCalls
     kept: tuple[Any, ...]
 
 
 def placed_surrogates(
-    state: NDArray[np.uint64],
-    rows: Rows,
-    settings: KernelParams,
-    shared: SharedScratch,
+    state: NDArray[np.uint64], rows: Rows, settings: KernelParams, shared: SharedScratch,
     work: SurrogateScratch,
-) -> PlacedSurrogates:
+) -> PlacedSurrogates:  # fmt: skip
     """Store what the kernels of a tree's surrogates are called with."""
     arguments = state, rows, settings, shared, work
     if config.DISABLE_JIT:
@@ -308,10 +262,7 @@ def leave_out_marks(calls, n):
 
 @part
 def score_round(calls, lo, m, weight, n):
-    """Score those of a round's n candidates anew that some rows of the node have no value for.
-
-    The node's m rows of this weight begin at `lo`.
-    """
+    """Score again those of n candidates that some of the node's m rows have no value for."""
     _call_score(calls.score, (calls.place, lo, m, weight, n))
 
 

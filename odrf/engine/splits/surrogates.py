@@ -15,10 +15,6 @@ from odrf.engine.memory import in_fewer_bits
 from odrf.engine.rows import project
 from odrf.engine.trees.packing import HEAD, Packed, with_level_tables, write_terms
 
-# ------------------------------------------------------------------------------------------------
-# The surrogate splits of a tree as flat arrays, and what tells empty cells.
-# ------------------------------------------------------------------------------------------------
-
 # Surrogates of a split, as many as rpart keeps.
 MOST_SURROGATES = 5
 
@@ -43,10 +39,7 @@ class Marks(NamedTuple):
 
 
 def marks_of(feature_groups: FeatureGroups) -> Marks:
-    """Return what tells the empty cells of these predictors.
-
-    The last column of a predictor with empty cells is 1 in these rows.
-    """
+    """Return what tells the empty cells of these predictors, by the last columns they have."""
     first, P = feature_groups.first, len(feature_groups.types)
     holes, missing_level = feature_groups.holes, feature_groups.missing_level
     marked = np.zeros(P, dtype=np.bool_)
@@ -107,10 +100,7 @@ class SurrogateSplits(NamedTuple):
         return self._replace(first=first, start=start, majority_left=majority, **arrays)
 
     def marked_by(self, columns: NDArray[np.integer]) -> SurrogateSplits:
-        """Return the same for rows with q more columns, which mark empty cells of `columns` (q,).
-
-        Those of predictors that already have such a column are never needed.
-        """
+        """Return the same for rows with q more columns: empty cells of `columns` (q,)."""
         p = len(self.marks.predictor)
         predictor, mark = self.marks.predictor[columns], self.marks.mark.copy()
         new = np.flatnonzero((mark[predictor] < 0) & ~self.marks.factor[predictor])
@@ -134,27 +124,17 @@ class SurrogateSplits(NamedTuple):
 def no_surrogates(m: int, marks: Marks) -> SurrogateSplits:
     """Return those of m nodes that have none."""
     return SurrogateSplits(
-        np.zeros(m + 1, dtype=np.int32),
-        np.zeros(m, dtype=np.bool_),
-        np.zeros(1, dtype=np.int32),
-        np.empty(0, dtype=np.float32),
-        np.empty(0, dtype=np.bool_),
-        np.empty(0),
-        np.empty(0),
-        np.empty(0, dtype=np.int32),
-        np.empty(0, dtype=np.int32),
-        np.empty(0, dtype=np.float32),
+        np.zeros(m + 1, dtype=np.int32), np.zeros(m, dtype=np.bool_), np.zeros(1, dtype=np.int32),
+        np.empty(0, dtype=np.float32), np.empty(0, dtype=np.bool_), np.empty(0), np.empty(0),
+        np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.float32),
         marks,
-    )
+    )  # fmt: skip
 
 
 def _ranges(
     first: NDArray[np.integer], which: NDArray[np.integer]
 ) -> tuple[NDArray[np.int64], NDArray[np.integer]]:
-    """Return the numbers ``first[i]`` … ``first[i + 1] - 1`` of each i of `which`, and their ends.
-
-    The ends begin with 0.
-    """
+    """Return numbers ``first[i]`` … ``first[i + 1] - 1`` of each i of `which`, and their ends."""
     sizes = first[which + 1] - first[which]
     ends = _ends(sizes)
     return np.arange(int(ends[-1])) + np.repeat(first[which] - ends[:-1], sizes), ends
@@ -165,14 +145,11 @@ def _ends(sizes: NDArray[np.integer]) -> NDArray[np.integer]:
     return in_fewer_bits(np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]))
 
 
-# ------------------------------------------------------------------------------------------------
 # Rows that have values for all terms of a direction.
-#
 # This is tested like a split, so that training and routing tell it in the same way: a sum of
 # columns is at most a threshold.  The columns that mark empty cells count 1, the levels of factors
 # -1.  Each row has one level of each of F factors, or at least one cell is empty: the sum is -F or
 # more.
-# ------------------------------------------------------------------------------------------------
 
 
 @part
@@ -257,14 +234,11 @@ def complete_rows(rows, lo, m, marks, columns, size, own_levels, work):
     return number
 
 
-# ------------------------------------------------------------------------------------------------
 # A tree with surrogates in the layout for routing.
-#
 # Every split becomes a chain of records of that layout: a test whether a row has all values for the
 # split, then the split; a test whether it has those for the first surrogate, then this; and so on.
 # The last of the tests that fails leads to the side with more weight.  So routing needs no other
 # rule.
-# ------------------------------------------------------------------------------------------------
 
 
 class _Records:
@@ -288,10 +262,7 @@ class _Records:
     def append_tested(
         self, sides: list[int], threshold: Any, index: NDArray, coef: NDArray, own_levels: bool
     ) -> bool:
-        """Append a split after the test whether a row has values for it; return if it needs one.
-
-        Rows without go to the record after the split.
-        """
+        """Append a split after the test for values, if needed; return whether it is."""
         columns = index.astype(np.int64)
         n, limit = write_test(
             self.surrogates.marks, columns, len(columns), own_levels, self._tested, self._theta
@@ -321,19 +292,11 @@ class _Records:
 
 
 def pack_with_surrogates(
-    root: NDArray[np.integer],
-    left: NDArray[np.integer],
-    threshold: NDArray[np.float32],
-    start: NDArray[np.integer],
-    index: NDArray[np.integer],
-    coef: NDArray[np.float32],
-    surrogates: SurrogateSplits,
-    layout: Layout | None = None,
-) -> Packed:
-    """Pack the arrays of a `Forest` with surrogates.
-
-    The other arguments are those of `odrf.engine.trees.packing.pack`.
-    """
+    root: NDArray[np.integer], left: NDArray[np.integer], threshold: NDArray[np.float32],
+    start: NDArray[np.integer], index: NDArray[np.integer], coef: NDArray[np.float32],
+    surrogates: SurrogateSplits, layout: Layout | None = None,
+) -> Packed:  # fmt: skip
+    """Pack the arrays of a `Forest` with surrogates, as `odrf.engine.trees.packing.pack`."""
     records, splits = _Records(surrogates), np.flatnonzero(left >= 0)
     first_record = -1 - np.arange(len(left))
     for node in splits.tolist():
@@ -359,14 +322,10 @@ def pack_with_surrogates(
 
 
 def _written(
-    root: NDArray[np.integer],
-    first_record: NDArray[np.int64],
-    children: NDArray[np.int64],
-    threshold: list[Any],
-    sizes: NDArray[np.int64],
-    columns: NDArray[np.int32],
+    root: NDArray[np.integer], first_record: NDArray[np.int64], children: NDArray[np.int64],
+    threshold: list[Any], sizes: NDArray[np.int64], columns: NDArray[np.int32],
     theta: NDArray[np.float32],
-) -> Packed:
+) -> Packed:  # fmt: skip
     """Return records with these children, thresholds and terms; leaf i is child -1 - i."""
     ends = np.cumsum(HEAD + 2 * sizes)
     place = ends - HEAD - 2 * sizes

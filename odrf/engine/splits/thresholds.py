@@ -25,10 +25,6 @@ from odrf.engine.splits.impurity import (
     node_moments,
 )
 
-# ------------------------------------------------------------------------------------------------
-# The best of all cuts between sorted keys.
-# ------------------------------------------------------------------------------------------------
-
 
 @part
 def midpoint(low, high):
@@ -39,10 +35,7 @@ def midpoint(low, high):
 
 @part
 def _scan_moments(keys, lane, lanes, n, node, left_weight, left_rows, moment, min_leaf):
-    """Return (gain, i) of the best cut, after row i of a lane of n sorted keys; i is -1 for none.
-
-    left_weight, left_rows and moment are the sums over rows of the node that lie left of all keys.
-    """
+    """Return (gain, i) of the best cut after row i of a lane, -1 for none, from sums left of it."""
     weights, counts, moments = node.weights, node.counts, node.moments
     weight, n_rows, criterion, at = node.weight, node.n_rows, node.criterion, -1
     lightest = node.lightest
@@ -91,10 +84,7 @@ def _scan_classes(keys, lane, lanes, n, node, left_weight, left_rows, left, min_
 
 @part
 def sums_of_counts(left, node):
-    """Return the sums over classes of `counted` on both sides, and the baseline of `counts_gain`.
-
-    left (K,) holds the class weights of the left side.
-    """
+    """Return Σ `counted` of both sides, `left` (K,), and the baseline of `counts_gain`."""
     criterion, logs, left_sum, right_sum, baseline = node.criterion, node.logs, 0.0, 0.0, 0.0
     for k in range(len(left)):
         total = np.rint(node.value[k] * node.weight)
@@ -182,10 +172,7 @@ def threshold_after(keys, lane, lanes, at):
 
 @part
 def best_of_lane(keys, lane, lanes, m, left, node, sums, min_leaf):
-    """Return (gain, threshold) of the best of all cuts between the m sorted keys of a lane.
-
-    `sums` are what `sums_beside` returns where no row is on the left.
-    """
+    """Return (gain, threshold) of the best cut of m sorted keys; `sums` are of `sums_beside`."""
     if left is not None:
         for k in range(len(left)):
             left[k] = 0.0
@@ -194,10 +181,7 @@ def best_of_lane(keys, lane, lanes, m, left, node, sums, min_leaf):
 
 @part
 def best_of_some(keys, lane, lanes, m, left, node, left_weight, left_rows, moment, sums, min_leaf):
-    """As `best_of_lane`, where other rows of the node lie left of all keys.
-
-    left_weight, left_rows, moment, `left` and `sums` hold the sums over these rows.
-    """
+    """As `best_of_lane`, where sums are those of other rows, left of all keys."""
     if left is None:
         gain, at = _scan_moments(
             keys, lane, lanes, m, node, left_weight, left_rows, moment, min_leaf
@@ -210,9 +194,7 @@ def best_of_some(keys, lane, lanes, m, left, node, left_weight, left_rows, momen
     return gain, threshold_after(keys, lane, lanes, at)
 
 
-# ------------------------------------------------------------------------------------------------
 # The best of a few random thresholds of a projection, as in extremely randomised trees.
-# ------------------------------------------------------------------------------------------------
 
 # Up to so many classes one pass over the rows for each is quicker than one for all.
 FEW_CLASSES = 8
@@ -371,10 +353,7 @@ def _better_of_three(state, values, low, high, left, table, node, baseline, min_
 
 @part
 def _gain(values, threshold, left, node, baseline, min_leaf):
-    """Return the gain of a threshold; 0 if it is not allowed.
-
-    Weights that are numbers of rows need not be added up beside these, nor beside those of classes.
-    """
+    """Return the gain of a threshold, 0 if not allowed; numbers of rows are not added up twice."""
     if left is None or not node.unit:
         if node.unit:
             weight = n_rows = _left_weight(values, threshold, node.weights)
@@ -399,10 +378,7 @@ def _gain(values, threshold, left, node, baseline, min_leaf):
 
 @part
 def _gain_of_classes(left, left_weight, node, baseline):
-    """Return the gain of a cut from the class weights (K,) on its left side.
-
-    Logarithms of whole numbers are looked up.
-    """
+    """Return the gain from class weights `left` (K,); logarithms of whole numbers are looked up."""
     value, weight, criterion = node.value, node.weight, node.criterion
     if node.unit and criterion == ENTROPY:
         return gain_of_counts(left, left_weight, value, weight, baseline, criterion, node.logs)

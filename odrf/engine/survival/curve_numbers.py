@@ -9,10 +9,6 @@ from odrf.engine.compiling import kernel
 from odrf.engine.survival.curves import LeafCurves
 from odrf.engine.trees.forest import Forest
 
-# ------------------------------------------------------------------------------------------------
-# One number of the curve of each leaf: the value of the leaf if that number is predicted.
-# ------------------------------------------------------------------------------------------------
-
 # A survival that rounding keeps above a bound has reached it.
 ROUNDING = 1e-12
 
@@ -46,10 +42,7 @@ def mortality(curves: LeafCurves, n_times: int) -> NDArray[np.float64]:
 def restricted_mean_at(
     curves: LeafCurves, event_times: NDArray[np.float64], horizon: float
 ) -> NDArray[np.float64]:
-    """Return the restricted mean (m,) of each node's curve: its survival integrated up to a time.
-
-    `event_times` (R,).
-    """
+    """Return each node's (m,) survival, integrated up to a time; `event_times` (R,)."""
     out = np.empty(len(curves.start) - 1)
     _restricted_mean(curves.start, curves.rank, curves.hazard, event_times, horizon, out)
     return out
@@ -58,10 +51,7 @@ def restricted_mean_at(
 def quantile_at(
     curves: LeafCurves, event_times: NDArray[np.float64], share: float
 ) -> NDArray[np.float64]:
-    """Return the time (m,) by which a share of each node has had the event; inf if it is never.
-
-    `event_times` (R,).  `share`: above 0 and below 1; 1/2 gives medians.
-    """
+    """Return the time (m,) by which a `share` of each node has had the event; inf for never."""
     out = np.empty(len(curves.start) - 1)
     bound = 1.0 - share + ROUNDING
     _quantile_at(curves.start, curves.rank, curves.hazard, event_times, bound, out)
@@ -134,16 +124,11 @@ def _quantile_at(start, rank, hazard, event_times, bound, out):
                 break
 
 
-# ------------------------------------------------------------------------------------------------
 # One number of the incidence of a cause in each leaf: its value if that number is predicted.
-# ------------------------------------------------------------------------------------------------
 
 
 def incidence_at(curves: LeafCurves, cause: int, rank: int) -> NDArray[np.float64]:
-    """Return the incidence (m,) of a cause, from 0, in each node at the event time of a rank.
-
-    The Aalen–Johansen estimate; see `odrf.engine.survival.curves.mean_incidences`.
-    """
+    """Return the Aalen–Johansen incidence (m,) of a cause, from 0, at the time of a rank."""
     out = np.empty(len(curves.start) - 1)
     of_cause = curves.by_cause[:, cause]
     _incidence_at(curves.start, curves.rank, curves.hazard, of_cause, rank, out)

@@ -23,10 +23,6 @@ from odrf.engine.survival.event_ranks import EventRanks, exit_rank, has_event
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import EVERY_ROW, leaf_nodes, leaves_of, routing_blocks
 
-# ------------------------------------------------------------------------------------------------
-# The Nelson–Aalen curves of the leaves of trees, from the rows that each tree drew.
-# ------------------------------------------------------------------------------------------------
-
 # Trees whose rows are sent down together: so many leaves of rows at most.
 TOGETHER = 2**22
 
@@ -74,12 +70,9 @@ def leaf_curves(forest: Forest, X: Matrix, ranks: EventRanks, draws: Draws) -> L
 
 
 def _of_tree(
-    tree: Forest,
-    leaf: NDArray[np.int64],
-    counts: NDArray[np.float64],
-    ranks: EventRanks,
+    tree: Forest, leaf: NDArray[np.int64], counts: NDArray[np.float64], ranks: EventRanks,
     orders: tuple[NDArray[np.int64], NDArray[np.int64]],
-) -> LeafCurves:
+) -> LeafCurves:  # fmt: skip
     leaf = np.where(counts > 0, leaf, -1)
     curves = curves_of_groups(leaf, tree.n_nodes, counts, ranks, orders)
     present = np.zeros(tree.n_nodes, dtype=np.bool_)
@@ -100,13 +93,9 @@ def _reached(tree: Forest) -> NDArray[np.bool_]:
 
 
 def _inherited(
-    tree: Forest,
-    leaf: NDArray[np.int64],
-    counts: NDArray[np.float64],
-    ranks: EventRanks,
-    orders: tuple[NDArray[np.int64], NDArray[np.int64]],
-    empty: NDArray[np.int64],
-) -> LeafCurves:
+    tree: Forest, leaf: NDArray[np.int64], counts: NDArray[np.float64], ranks: EventRanks,
+    orders: tuple[NDArray[np.int64], NDArray[np.int64]], empty: NDArray[np.int64],
+) -> LeafCurves:  # fmt: skip
     """Return the curves, with those of ancestors where leaves are `empty`."""
     parents, has_rows = tree.parents(), np.zeros(tree.n_nodes, dtype=np.bool_)
     has_rows[leaf[leaf >= 0]] = True
@@ -149,12 +138,9 @@ def _joined(parts: list[LeafCurves]) -> LeafCurves:
 
 
 def curves_of_groups(
-    group: NDArray[np.int64],
-    n_groups: int,
-    counts: NDArray[np.float64],
-    ranks: EventRanks,
+    group: NDArray[np.int64], n_groups: int, counts: NDArray[np.float64], ranks: EventRanks,
     orders: tuple[NDArray[np.int64], NDArray[np.int64]],
-) -> LeafCurves:
+) -> LeafCurves:  # fmt: skip
     """Return the curve of each of some groups of rows.
 
     group (n,) is the group of each row, -1 if it is in none; counts (n,) how often it counts.
@@ -200,10 +186,7 @@ def _deal(order, group, place, out):
 
 @kernel
 def _walk(first, exits, entries, counts, ranks, start, rank, hazard, of_cause):
-    """Write the increments of each group, whose rows are in the order of the ends of observation.
-
-    `start` (groups + 1,) receives where those of each group begin; `of_cause` must be 0.
-    """
+    """Write increments of groups of rows sorted by their ends, and their `start` (groups + 1,)."""
     truncated, used = len(entries) > 0, 0
     for g in range(len(first) - 1):
         lo, hi, at_risk = first[g], first[g + 1], 0.0
@@ -234,9 +217,7 @@ def _walk(first, exits, entries, counts, ranks, start, rank, hazard, of_cause):
         start[g + 1] = used
 
 
-# ------------------------------------------------------------------------------------------------
 # The Nelson–Aalen curves of all nodes of one tree, so that it can be pruned at any of them.
-# ------------------------------------------------------------------------------------------------
 
 # Of a step of a curve: its rank and its increment, and both again while levels are put together.
 BYTES = 2.0 * (4 + 8)
@@ -304,21 +285,14 @@ def _inheriting(
     return _taken(curves, start, taken)
 
 
-# ------------------------------------------------------------------------------------------------
 # Means over the trees of the curves of the leaves that rows reach.
-# ------------------------------------------------------------------------------------------------
 
 
 def mean_curves(
-    forest: Forest,
-    curves: LeafCurves,
-    X: Matrix,
-    grid: NDArray[np.int64],
-    survival: bool,
-    n_jobs: int,
-    wanted: NDArray[np.bool_] = EVERY_ROW,
+    forest: Forest, curves: LeafCurves, X: Matrix, grid: NDArray[np.int64], survival: bool,
+    n_jobs: int, wanted: NDArray[np.bool_] = EVERY_ROW,
     advance: Callable[[int], object] = lambda n: None,
-) -> NDArray[np.float64]:
+) -> NDArray[np.float64]:  # fmt: skip
     """Return the mean (n, G) over the trees of survival, or of cumulative hazard.
 
     Survival is by Kaplan and Meier; the cumulative hazard, if not `survival`, by Nelson and Aalen.
@@ -371,21 +345,14 @@ def _add_hazards(leaves, wanted, lo, start, rank, hazard, grid, survival, out):
             out[i, g] = out[i, g] / votes if votes > 0 else np.nan
 
 
-# ------------------------------------------------------------------------------------------------
 # Means over the trees of the cumulative incidences of causes in the leaves that rows reach.
-# ------------------------------------------------------------------------------------------------
 
 
 def mean_incidences(
-    forest: Forest,
-    curves: LeafCurves,
-    X: Matrix,
-    grid: NDArray[np.int64],
-    causes: NDArray[np.int64],
-    n_jobs: int,
-    wanted: NDArray[np.bool_] = EVERY_ROW,
+    forest: Forest, curves: LeafCurves, X: Matrix, grid: NDArray[np.int64],
+    causes: NDArray[np.int64], n_jobs: int, wanted: NDArray[np.bool_] = EVERY_ROW,
     advance: Callable[[int], object] = lambda n: None,
-) -> NDArray[np.float64]:
+) -> NDArray[np.float64]:  # fmt: skip
     """Return the mean (n, K, G) over the trees of the incidences of some causes.
 
     The incidence of a cause in a leaf is the Aalen–Johansen estimate from its rows: the sum over
@@ -417,10 +384,7 @@ def mean_incidences(
 def _add_incidences(
     leaves, wanted, lo, start, rank, hazard, by_cause, grid, causes, incidence, out
 ):
-    """Write to out (m, K, G), which must be 0, the mean incidences of rows in the leaves (B, m).
-
-    `incidence` (K,) is scratch.
-    """
+    """Write to out (m, K, G), 0 before, mean incidences of rows in leaves (B, m)."""
     for i in range(len(out)):
         votes = 0
         for b in range(len(leaves)):
@@ -443,19 +407,13 @@ def _add_incidences(
                 out[i, k, g] = out[i, k, g] / votes if votes > 0 else np.nan
 
 
-# ------------------------------------------------------------------------------------------------
 # Survival, or incidence of a cause, of each tree at some times: curves of leaves of rows.
-# ------------------------------------------------------------------------------------------------
 
 
 def survival_of_trees(
-    forest: Forest,
-    curves: LeafCurves,
-    X: Matrix,
-    grid: NDArray[np.int64],
-    block: slice,
+    forest: Forest, curves: LeafCurves, X: Matrix, grid: NDArray[np.int64], block: slice,
     wanted: NDArray[np.bool_] = EVERY_ROW,
-) -> NDArray[np.float64]:
+) -> NDArray[np.float64]:  # fmt: skip
     """Return the survival (B, m, G) that each tree predicts for a block of m rows.
 
     grid (G,) has ranks of event times, ascending; 0 is the time before the first event.  `wanted`
@@ -470,19 +428,10 @@ def survival_of_trees(
 
 
 def incidence_of_trees(
-    forest: Forest,
-    curves: LeafCurves,
-    X: Matrix,
-    grid: NDArray[np.int64],
-    cause: int,
-    block: slice,
-    wanted: NDArray[np.bool_] = EVERY_ROW,
-) -> NDArray[np.float64]:
-    """Return the incidence (B, m, G) of a cause, from 0, that each tree predicts for rows.
-
-    Other arguments as for `survival_of_trees`.  The incidence of a leaf is the Aalen–Johansen
-    estimate; see `mean_incidences`.
-    """
+    forest: Forest, curves: LeafCurves, X: Matrix, grid: NDArray[np.int64], cause: int,
+    block: slice, wanted: NDArray[np.bool_] = EVERY_ROW,
+) -> NDArray[np.float64]:  # fmt: skip
+    """Return each tree's Aalen–Johansen incidence (B, m, G), as `survival_of_trees`."""
     leaves = leaves_of(forest.packed_for(X), X, block, wanted)
     out = np.zeros((*leaves.shape, len(grid)))
     _write_incidence(

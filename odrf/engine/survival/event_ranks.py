@@ -9,10 +9,6 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, part
 
-# ------------------------------------------------------------------------------------------------
-# Times to an event as ranks: how many of the different event times are not later.
-# ------------------------------------------------------------------------------------------------
-
 NO_WEIGHTS = np.empty(0)
 
 
@@ -45,12 +41,9 @@ class EventRanks(NamedTuple):
 
 
 def event_ranks(
-    time: NDArray[np.float64],
-    event: NDArray[np.int64] | NDArray[np.bool_],
-    start: NDArray[np.float64] | None,
-    event_times: NDArray[np.float64],
-    n_causes: int = 1,
-) -> EventRanks:
+    time: NDArray[np.float64], event: NDArray[np.int64] | NDArray[np.bool_],
+    start: NDArray[np.float64] | None, event_times: NDArray[np.float64], n_causes: int = 1,
+) -> EventRanks:  # fmt: skip
     """Return the ranks of rows among `event_times` (R,), which ascend.
 
     `event_times` (R,).  `time`, `event` (n,): end of the observation, and the cause of the event
@@ -66,13 +59,10 @@ def event_ranks(
 
 
 def subdistribution_ranks(
-    time: NDArray[np.float64],
-    event: NDArray[np.int64],
-    cause: int,
-    event_times: NDArray[np.float64],
-    uncensored_to_end: NDArray[np.float64],
+    time: NDArray[np.float64], event: NDArray[np.int64], cause: int,
+    event_times: NDArray[np.float64], uncensored_to_end: NDArray[np.float64],
     uncensored: NDArray[np.float64],
-) -> EventRanks:
+) -> EventRanks:  # fmt: skip
     """Return the ranks of rows for the subdistribution of one cause (Fine and Gray 1999).
 
     `time`, `event` (n,): as for `event_ranks`; all rows are observed from the beginning.  `cause`:
@@ -122,13 +112,10 @@ def null_residuals(ranks: EventRanks, weights: NDArray[np.float64]) -> NDArray[n
     return (ranks.code & 1) - expected
 
 
-# ------------------------------------------------------------------------------------------------
 # Sums over the rows at risk at each event time, and over the event times of each row.
-#
 # They only add, and never subtract one sum from another: so a row of very large risk that leaves,
 # or enters late, does not take the digits of the others.  Rows that are observed from the beginning
 # take one addition; rows that enter later about 2 log₂ R, by a tree of sums over the R event times.
-# ------------------------------------------------------------------------------------------------
 
 
 @part
@@ -188,11 +175,7 @@ def _over_rows(code, entry, values, tree, total):
 
 @kernel
 def _over_times(code, entry, values, own, cumulative, tree, total):
-    """Write the sums of `values` (R,) over the times of each row to total (n,).
-
-    At the time of its event a row has `own` (R,) instead.  `cumulative` (R + 1,) and `tree` (2R,)
-    are 0.
-    """
+    """Write Σ `values` (R,), `own` (R,) at its event, over each row's times; scratch is 0."""
     R = len(values)
     for r in range(R):
         cumulative[r + 1] = cumulative[r] + values[r]
@@ -225,10 +208,7 @@ def sums_over_rows(ranks: EventRanks, values: NDArray[np.float64]) -> NDArray[np
 def sums_over_times(
     ranks: EventRanks, values: NDArray[np.float64], own: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the sums (n,) of `values` (R,) over the event times at which each row is at risk.
-
-    At the time of its own event a row has `own` (R,) instead of `values`.
-    """
+    """Return Σ (n,) of `values` (R,) while a row is at risk; at its own event `own` (R,) counts."""
     R = ranks.n_times
     total = np.empty(len(ranks.code))
     _over_times(ranks.code, ranks.entry, values, own, np.zeros(R + 1), np.zeros(2 * R), total)

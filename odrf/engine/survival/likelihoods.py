@@ -19,10 +19,6 @@ from odrf.engine.compiling import kernel
 from odrf.engine.running import one_thread
 from odrf.engine.survival.event_ranks import EventRanks, sums_over_rows, sums_over_times
 
-# ------------------------------------------------------------------------------------------------
-# Laws of the error ε in log T = f + σ ε: normal, logistic, and least extreme value.
-# ------------------------------------------------------------------------------------------------
-
 Array = NDArray[np.float64]
 # exp() of more is taken as exp() of this, so that sums over rows are in the range of floats.
 LARGEST_EXPONENT = 300.0
@@ -201,9 +197,7 @@ def _exp(z: Array) -> Array:
     return np.exp(np.minimum(z, LARGEST_EXPONENT))
 
 
-# ------------------------------------------------------------------------------------------------
 # The likelihood of log T = f + σ ε, for times that may be censored or truncated.
-# ------------------------------------------------------------------------------------------------
 
 Term = Callable[[Array], Array]
 # Logarithms of the least and the largest scale σ.
@@ -258,10 +252,7 @@ class LogTimes(NamedTuple):
         return slopes
 
     def curvatures(self, law: ErrorLaw, scores: Array, scale: float) -> Array:
-        """Return σ² times what Newton steps (n,) divide by.
-
-        Truncation takes no part in them: it can only make them smaller.
-        """
+        """Return σ² times what Newton steps (n,) divide by, which truncation only makes smaller."""
         z = (self.time - scores) / scale
         return self._each(law.event_curvature, law.censored_curvature, z)
 
@@ -341,14 +332,11 @@ def _root(slope: Callable[[float], float], guess: float) -> float:
     return float(scipy.optimize.brentq(slope, low, high, xtol=1e-8))
 
 
-# ------------------------------------------------------------------------------------------------
 # Cox's partial likelihood of scores f: its value, gradient, and the diagonal of its Hessian.
-#
 # Ties are Efron's.  At a time with d events of weights w, let S be the sum of w·exp(f) over the
 # rows at risk and D over those with the event.  The time adds Σ w·f - w̄ Σ_l log(S - D·l/d) to the
 # log partial likelihood, with l = 0 … d - 1 and w̄ the mean weight of the d events, as in R's
 # package survival.  d counts the rows of positive weight.
-# ------------------------------------------------------------------------------------------------
 
 # Scores further below the largest one count as this far below: so sums over risk sets, and the
 # squares of their inverses, are in the range of floats.
@@ -391,10 +379,7 @@ def partial_likelihood(ranks: EventRanks, weights: Array, scores: Array) -> Part
 
 
 def relative_risks(weights: Array, scores: Array) -> tuple[float, Array]:
-    """Return the largest score of a row of positive weight, and exp(score - largest) (n,).
-
-    The latter is between exp(-300) and 1.
-    """
+    """Return the largest score of positive weight, and exp(score - largest) (n,) ≥ exp(-300)."""
     top = float(scores[weights > 0].max(initial=-np.inf))
     top = top if np.isfinite(top) else 0.0
     return top, np.exp(np.clip(scores - top, -FARTHEST, 0.0))

@@ -21,34 +21,39 @@ not grow with the number of different times.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import config, types
 from numpy.typing import NDArray
 
-from odrf.engine.compiling import ZERO, kernel, merged, part
+from odrf.engine.compiling import (
+    PLACE,
+    ROOM,
+    ZERO,
+    address_within,
+    called_at,
+    kernel,
+    part,
+    read_tuple,
+    write_tuple,
+)
 from odrf.engine.numeric import POSITION, VALUE_SHIFT, key_of_rank, sort_keys, uniform
 from odrf.engine.survival.event_ranks import EventRanks, exit_rank, has_event
 from odrf.engine.trees.forest import Forest
 
-# ------------------------------------------------------------------------------------------------
 # Scores of a node's rows for the subdistribution hazard of one cause: Gray's splits.
-#
 # A row that has an event of another cause at T stays at risk, and counts G(t-)/G(T-) at later times
 # t, G being the survival of censoring among all training rows (Fine and Gray 1999).  The score of a
 # row is its event of the cause, 1 or 0, less the sum of dΛ over the times at which it is at risk,
 # each times what the row counts then, with dΛ the events of the cause divided by the weights at
 # risk. So the sum of the scores on one side of a cut is the numerator of the log-rank statistic of
 # the subdistribution hazards, and without censoring that of Gray's test (Gray 1988).
-# ------------------------------------------------------------------------------------------------
 
 
 @part
 def _by_rank(rows, lo, m, ranks, sums):
-    """Write the scores of a node of many rows, by sums for all ranks.
-
-    ΣG(t-)·dΛ up to each rank is written over the events of that rank, which are not needed again.
-    """
+    """Write scores of many rows by sums for all ranks; ΣG(t-)·dΛ goes over used events."""
     deaths, leaving, staying = sums.deaths, sums.leaving, sums.staying
     deaths[:], leaving[:], staying[:] = 0.0, 0.0, 0.0
     at_risk = 0.0
@@ -124,9 +129,7 @@ def write_subdistribution_scores(rows, lo, m, ranks, keys, sums, by_rank):
         _by_sorting(rows, lo, m, ranks, keys)
 
 
-# ------------------------------------------------------------------------------------------------
 # Log-rank scores of a node's rows: the responses on which its split is searched.
-# ------------------------------------------------------------------------------------------------
 
 # In a node with more rows than one in so many event times, sums over the ranks of all event times
 # take less time than sorting its rows.
@@ -153,25 +156,19 @@ class RiskSums(NamedTuple):
     staying: np.ndarray
 
 
-def risk_sums_for(n_times: int, n: int, truncated: bool, subdistribution: bool = False) -> RiskSums:
-    """Allocate scratch for R event times and nodes of up to n rows."""
-    R = n_times + 1
+def risk_sums_for(ranks: EventRanks, n: int) -> RiskSums:
+    """Allocate scratch for the event times of the ranks and nodes of up to n rows."""
+    R, truncated = ranks.n_times + 1, len(ranks.entry) > 0
     return RiskSums(
-        np.empty(R),
-        np.empty(R),
-        np.empty(R if truncated else 0),
-        np.empty(R),
+        np.empty(R), np.empty(R), np.empty(R if truncated else 0), np.empty(R),
         np.empty(n if truncated else 0, dtype=np.uint64),
-        np.empty(R if subdistribution else 0),
-    )
+        np.empty(R if len(ranks.staying) > 0 else 0),
+    )  # fmt: skip
 
 
 @part
 def _mark(ranks, at, signs):
-    """Return 0 for a row without an event, else 1; of several causes the sign of its cause.
-
-    The bits of `signs`, 53 of them, are those of the causes.
-    """
+    """Return 0 for a row without an event, else 1 or its cause's sign in the bits of `signs`."""
     event = has_event(ranks.code[at])
     if len(ranks.cause) == 0:
         return event
@@ -268,28 +265,67 @@ def write_scores(rows, lo, m, ranks, keys, sums, signs):
         _scores_by_sorting(rows, lo, m, ranks, keys, sums.entries, signs)
 
 
-@merged
-def score_node(state, rows, lo, m, ranks, keys, sums):
-    """Write scores, with random signs if there are several causes, from the stream `state`.
+# How the kernel that grows a tree calls what scores a node: by its address, with arguments that are
+# stored for the tree.  So it is compiled once for times to an event and for other responses.
 
-    Nothing if `ranks` is None, as of a response that is no time.
-    """
-    if ranks is None:
-        return
+
+class ScoreCall(NamedTuple):
+    """Address of what scores a node, and place of its arguments; uncompiled: function and tuple."""
+
+    address: Any
+    place: Any
+
+
+NOT_SCORED = ScoreCall(0, 0)
+"""Of a response that is no time."""
+
+
+def placed_scores(
+    state: NDArray[np.uint64], rows: Any, ranks: EventRanks
+) -> tuple[ScoreCall, tuple[Any, ...]]:
+    """Store what scores the nodes of a tree on these `Rows`; return its call, and what it uses."""
+    m = len(rows.at)
+    arguments = state, rows, ranks, np.empty(m, dtype=np.uint64), risk_sums_for(ranks, m)
+    if config.DISABLE_JIT:
+        return ScoreCall(_score_at, arguments), ()
+    memory = np.empty(ROOM, dtype=np.int64)
+    return ScoreCall(*_store(arguments, memory)), (arguments, memory)
+
+
+@kernel
+def _store(arguments, memory):
+    """Store the arguments; return the address of the kernel, and the place."""
+    return _address_of_score(arguments), write_tuple(arguments, memory)
+
+
+@part
+def _score_at(place, lo, m):
+    """Write the scores of a node; several causes have random signs, from the stream `state`."""
+    state, rows, ranks, keys, sums = read_tuple(place)
     if len(ranks.staying) > 0:
         write_subdistribution_scores(rows, lo, m, ranks, keys, sums, m * SPARSE > ranks.n_times)
-        return
+        return ZERO
     signs = np.int64(uniform(state) * 2.0**SIGNS) if len(ranks.cause) > 0 else ZERO
     write_scores(rows, lo, m, ranks, keys, sums, signs)
+    return ZERO
 
 
-# ------------------------------------------------------------------------------------------------
+# lo and m of a node
+NODE_KINDS = types.int32, types.int64
+_address_of_score = address_within(_score_at, *NODE_KINDS)
+_call_score = called_at(types.int64, PLACE, *NODE_KINDS)
+
+
+@part
+def score_node(call, lo, m):
+    """Write the scores of the m rows from `lo` on to their responses."""
+    _call_score(call.address, (call.place, lo, m))
+
+
 # The log-rank statistics of the splits of one tree: left against right rows of each node.
-#
 # A split needs the rows of its node in the order of their times.  Those of leaves come from one
 # sort of all rows; those of other nodes from merging the rows of their children.  So n rows in a
 # tree of depth D take O(n·(log n + D)) steps, however many different times there are.
-# ------------------------------------------------------------------------------------------------
 
 
 def split_log_ranks(
@@ -339,10 +375,7 @@ def _latest_first(
 
 @kernel
 def _place_rows(left, roots, number, first, last):
-    """Write where the rows of each node begin and end if those below a node are together.
-
-    `number` (m,) is that of the rows of each leaf.
-    """
+    """Write where the rows below each node begin and end; `number` (m,) has those of leaves."""
     for node in range(len(left) - 1, -1, -1):
         last[node] = number[node]
         if left[node] >= 0:
@@ -392,10 +425,7 @@ def _staying(by_exit, lo, hi, staying, side):
 def _statistic(
     by_exit, by_entry, lo, hi, exits, entries, cause, weights, staying, uncensored, side, sums
 ):
-    """Return the sum of the log-rank statistics of the causes, for sides 0 and 1 of rows.
-
-    Risk sets are summed up from the last time back: so the smallest ones are sums of few weights.
-    """
+    """Return Σ over causes of log-rank statistics of two sides, risk sets summed from the end."""
     dead, dead_left, number, difference, variance = sums
     difference[:], variance[:] = 0.0, 0.0
     present, present_left, rows, rows_left = 0.0, 0.0, 0, 0
@@ -481,14 +511,11 @@ def _write_statistics(
         )  # fmt: skip
 
 
-# ------------------------------------------------------------------------------------------------
 # Sums over pairs of rows, one of which has an event while the other is at risk, by their scores.
-#
 # A case is a row with an event, at a position: the rank of its time among those of all cases.
 # Every row is compared with the cases whose positions are in an interval.  Rows enter and leave a
 # tree of partial sums (Fenwick 1994) over the ranks of scores as the positions pass: so n rows take
 # O(n log n) steps, not a step for each pair.
-# ------------------------------------------------------------------------------------------------
 
 
 @part

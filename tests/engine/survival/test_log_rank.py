@@ -61,7 +61,7 @@ def written(rows, ranks, order, lo, m, by_rank):
         order, np.zeros((1, n), dtype=np.float32), np.zeros(n), rows.table.weights,
         np.ones(n, dtype=np.int64), False,
     )  # fmt: skip
-    sums = risk_sums_for(ranks.n_times, n, False, True)
+    sums = risk_sums_for(ranks, n)
     write_subdistribution_scores(moved, lo, m, ranks, np.empty(n, dtype=np.uint64), sums, by_rank)
     return moved.y
 
@@ -162,7 +162,7 @@ def test_scores_of_a_node_are_events_less_its_cumulative_hazard(said, table, see
         np.ones(n, dtype=np.int64), False,
     )  # fmt: skip
     ranks = table.ranks
-    sums = risk_sums_for(ranks.n_times, n, table.start is not None)
+    sums = risk_sums_for(ranks, n)
     keys = np.empty(n, dtype=np.uint64)
     write_scores(rows, lo, m, ranks._replace(n_times=said), keys, sums, 0)
     expected = scores_by_definition_of_node_scores(table, order[lo : lo + m])
@@ -188,7 +188,7 @@ def test_both_ways_are_used():
         np.arange(n), np.zeros((1, n), dtype=np.float32), np.zeros(n), np.ones(n),
         np.ones(n, dtype=np.int64), False,
     )  # fmt: skip
-    sums = risk_sums_for(n, n, False)
+    sums = risk_sums_for(table.ranks, n)
     sums.cumulative[:] = np.nan
     for m in (5, 6):
         write_scores(rows, 0, m, table.ranks, np.empty(n, dtype=np.uint64), sums, 0)
@@ -382,7 +382,7 @@ def test_scores_are_those_of_the_causes_added_up_with_their_signs(said, rows, se
         np.ones(n, dtype=np.int64), False,
     )  # fmt: skip
     ranks, keys = rows.ranks, np.empty(n, dtype=np.uint64)
-    sums = risk_sums_for(ranks.n_times, n, rows.table.start is not None)
+    sums = risk_sums_for(ranks, n)
     bits = rng.integers(0, 2, 1 + rows.n_causes)
     signs = int(bits @ 2 ** np.arange(len(bits)))
     write_scores(moved, lo, m, ranks._replace(n_times=said), keys, sums, signs)
