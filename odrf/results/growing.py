@@ -11,7 +11,7 @@ from odrf import fits
 from odrf.checks import MOST, checked_choice, checked_jobs, checked_whole, is_word
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit, Fit
-from odrf.public import public_method
+from odrf.public import public, public_method
 from odrf.results.absent import known
 from odrf.results.base import Of
 
@@ -149,7 +149,7 @@ def combine(self: Combined, other: Combined) -> Combined:
     return type(self)(self._with_trees_of(other))
 
 
-@public_method
+@public
 def update(
     self: Updated,
     newdata: pd.DataFrame,
