@@ -2,6 +2,6 @@
 
 import sys
 
-from odrf.cli import main
+from odrf.cli.running import main
 
 sys.exit(main())

@@ -19,7 +19,7 @@ from patsy.splines import BS
 
 from odrf.engine.running import one_thread
 from odrf.errors import InputError, UnknownArgumentError
-from odrf.public import public
+from odrf.public.frames import in_native_order
 
 
 class HeldBSpline(BS):  # type: ignore[misc]
@@ -106,7 +106,6 @@ class Censored:
         return pd.DataFrame({name: _plain(values) for name, values in columns.items()})
 
 
-@public
 def Surv(*times: Any, **named: Any) -> Censored:  # noqa: N802 - as statisticians know it
     """Make a response of times to an event, some of which are censored.
 
@@ -159,6 +158,7 @@ def Surv(*times: Any, **named: Any) -> Censored:  # noqa: N802 - as statistician
             "end at the event or before it, as Surv(time, event), and may begin late, as "
             "Surv(start, stop, event); several causes are the categories of event"
         )
+    times = tuple(map(in_native_order, times))
     if len(times) == 1:
         return Censored(*times, np.ones(np.shape(times[0])[:1], dtype=np.bool_))
     if len(times) == 2:
@@ -248,7 +248,7 @@ _current: ContextVar[EvalEnvironment | None] = ContextVar("environment of formul
 def environment(depth: int) -> EvalEnvironment:
     """Return the environment set by `looked_up_in`, or that of the frame `depth` levels up.
 
-    A function that is decorated once, as by `odrf.public.public`, is called two levels below the
+    A function that is decorated once, as public ones are, is called two levels below the
     code of the user.
     """
     current = _current.get()

@@ -212,7 +212,7 @@ def grown_without(
     y, weights, _, ranks, case_weights = targets_of(data, control)
     rows = validation.EvaluationRows(data.X, y, weights)
     if data.times is not None:
-        rows = fits.survival.validation.evaluated_by_deviance(fit, loss)
+        rows = fits.survival.pruning.evaluated_by_deviance(fit, loss)
 
     def grow(train: NDArray[np.bool_], stream: NDArray[np.uint64]) -> Forest:
         builder = TreeGrower(
@@ -229,7 +229,9 @@ def grown_without(
 def trees_by_loss(fit: Fit, loss: str) -> Forest:
     """Return the trees of the fit, with the weights and impurities by which `loss` prunes them."""
     return (
-        fit.forest if loss != complexity.LOG_RANK else fits.survival.fit.trees_with_log_ranks(fit)
+        fit.forest
+        if loss != complexity.LOG_RANK
+        else fits.survival.pruning.trees_with_log_ranks(fit)
     )
 
 
@@ -329,7 +331,7 @@ def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> validati
     if fit.design.response.kind == SURVIVAL:
         subtrees = _subtrees(fit, rule, loss)
         assert isinstance(fit, fits.survival.fit.SurvivalFit)
-        held = fits.survival.validation.deviances_of_new_rows(fit, subtrees, rows)
+        held = fits.survival.pruning.deviances_of_new_rows(fit, subtrees, rows)
         return _path(fit, subtrees, rule, loss, held, quantity(round(held.weight), "new row"))
     fit, X, y, groups = labelled_rows(fit, rows, "newdata")
     by = quantity(len(y), "new row")

@@ -14,11 +14,11 @@ from odrf.design import Design, Response
 from odrf.design.encoding import Encoding, Ranks
 from odrf.design.ranks import OwnRanks
 from odrf.engine.splits.surrogates import SurrogateSplits
-from odrf.engine.trees.forest import Forest, predicted_classes
+from odrf.engine.trees.forest import Forest, node_of_terms, predicted_classes
 from odrf.errors import InputError
 from odrf.fits.predicting import class_labels
 from odrf.text.layouts import quantity
-from odrf.text.splits import SplitWriter, counted_as, node_of_terms, number, user_splits
+from odrf.text.splits import SplitWriter, counted_as, number, user_splits
 
 # Data frames of a tree's nodes and splits.
 

@@ -16,10 +16,9 @@ from odrf.engine.chunks import LeafScale, sums_in_units
 from odrf.engine.factors import Matrix, rows_of_predictors, stored, with_rows
 from odrf.engine.resamples import Draws
 from odrf.engine.running import in_order, one_thread
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest import Forest, node_of_terms
 from odrf.engine.trees.routing import leaves_of, routing_blocks
 from odrf.statistics.data_checks import distinct_rows
-from odrf.text.splits import node_of_terms
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

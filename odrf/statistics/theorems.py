@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.factors import Matrix, indicated
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest import Forest, node_of_terms
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.options.sizes import EXPONENTS
-from odrf.text.splits import node_of_terms
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -18,7 +18,7 @@ from odrf.design.encoding import TICKS, Durations, Encoding, Indicators, Moments
 from odrf.design.missing import SURROGATE
 from odrf.design.ranks import OwnRanks
 from odrf.engine.directions.missing import FILL
-from odrf.engine.trees.forest import Forest, predicted_classes
+from odrf.engine.trees.forest import Forest, node_of_terms, predicted_classes
 from odrf.text.names import names_in_sums, shortened
 
 
@@ -37,11 +37,6 @@ class UserSplits:
     threshold: NDArray[np.float64]
     fill: NDArray[np.float64]
     described: NDArray[np.bool_]
-
-
-def node_of_terms(forest: Forest) -> NDArray[np.int64]:
-    """Return for each coefficient (z,) the number of the node that it belongs to."""
-    return np.repeat(np.arange(forest.n_nodes), np.diff(forest.start))
 
 
 def user_splits(forest: Forest, design: Design) -> UserSplits:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import odrf
 from odrf import InputError as InputErrorPixelImportance
 from odrf import Patch
-from odrf.engine.trees.forest import joined
+from odrf.engine.trees.forest import joined, node_of_terms
 from odrf.errors import InputError
 from odrf.reports import importance_tests
 from odrf.statistics.importance import (
@@ -24,7 +24,6 @@ from odrf.statistics.importance import (
     impurity_importance,
 )
 from odrf.statistics.importance_tests import knockoff_values
-from odrf.text.splits import node_of_terms
 from problems import problems
 from stumps import stump
 

@@ -15,6 +15,7 @@ import odrf
 from odrf.design import build_design
 from odrf.design.encoding import Moments
 from odrf.design.ranks import OwnRanks
+from odrf.engine.trees.forest import node_of_terms
 from odrf.options.sizes import Rule
 from odrf.text.layouts import in_latex
 from odrf.text.names import names_in_sums
@@ -24,7 +25,6 @@ from odrf.text.splits import (
     SplitWriter,
     _rounded,
     moment,
-    node_of_terms,
     number,
     rank_label,
     split_lines,

@@ -582,3 +582,8 @@ def pool_branches(left, decrease, alpha, size, block, top, low, high):
         top[node] = _merged(node, below, alpha, low, high)
     for node in range(m):
         alpha[node] = alpha[block[node]]
+
+
+def node_of_terms(forest: Forest) -> NDArray[np.int64]:
+    """Return for each coefficient (z,) the number of the node that it belongs to."""
+    return np.repeat(np.arange(forest.n_nodes), np.diff(forest.start))

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from odrf.fits.survival import curves as curves
     from odrf.fits.survival import fit as fit
     from odrf.fits.survival import hazards as hazards
+    from odrf.fits.survival import pruning as pruning
     from odrf.fits.survival import validation as validation
 
 __getattr__ = modules_of(__name__)

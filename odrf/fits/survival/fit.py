@@ -15,7 +15,6 @@ from odrf.design.survival_times import SurvivalTimes
 from odrf.engine.oob import OutOfBag, predict_out_of_bag
 from odrf.engine.survival import curve_numbers
 from odrf.engine.survival.curves import LeafCurves, leaf_curves, node_curves
-from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError, warn_user
 from odrf.fits.fit import Fit
 from odrf.fits.survival.hazards import (
@@ -26,7 +25,6 @@ from odrf.fits.survival.hazards import (
     split_statistics,
     subjects_in_nodes,
 )
-from odrf.pruning.complexity import LOG_RANK, with_split_statistics
 from odrf.statistics.survival.curves import (
     CumulativeIncidence,
     RiskSets,
@@ -273,16 +271,6 @@ def survival_tree_of(fit: Fit) -> SurvivalFit:
     value = curve_numbers.mortality(curves, ranks.n_times)[:, np.newaxis]
     forest = replace(described, value=value)
     return as_survival_fit(fit, forest=forest, curves=curves, hazards=hazards)
-
-
-def trees_with_log_ranks(fit: Fit) -> Forest:
-    """Return the tree of a fit with the log-rank statistics by which it can be pruned."""
-    if not isinstance(fit, SurvivalFit) or fit.hazards is None:
-        raise InputError(
-            f'loss="{LOG_RANK}" is for trees of times to an event, Surv(time, event): use '
-            'loss="error"'
-        )
-    return with_split_statistics(fit.forest, fit.hazards.log_rank)
 
 
 # Numbers of trees at which the error is computed, about equally far apart on a logarithmic scale.
