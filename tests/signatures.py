@@ -17,8 +17,8 @@ __all__ = ["CLASSES", "PREDICTS", "callables"]
 SEEN = ("odrf.results", "odrf.reports", "odrf.evaluation", "odrf.simulate")
 # Classes in these packages that no function hands to users.
 INSIDE = {
-    "BestModel", "Estimator", "Experiment", "Function", "EvaluatedRows", "LogNormalLaw", "Metric",
-    "Model", "PowerLaw", "RowSplit", "SampleSource", "SampledBlocks", "Scoring", "Split",
+    "BestModel", "Estimator", "Experiment", "Function", "EvaluatedRows", "Known", "LogNormalLaw",
+    "Metric", "Model", "PowerLaw", "ResultsType", "RowSplit", "SampleSource", "SampledBlocks", "Scoring", "Split",
     "SurvivalLaw", "Task", "View", "WeibullLaw",
 }  # fmt: skip
 

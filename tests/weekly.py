@@ -111,7 +111,7 @@ SOME = {
         "test_interactions_are_compared_with_stacks_of_permuted_responses": NONE,
     },
     # the methods of two kinds of fits, and the reports
-    "tests/results/test_unsupported.py": {
+    "tests/results/test_absent.py": {
         "test_any_value_works_or_is_refused": (
             "odt of classes|odrf of times-(?!bands)|^(?!.*(odt|odrf|odbt|graf) of)"
         ),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from odrf import plots
 from odrf.design.encoding import Indicators, Ranks
 from odrf.engine.trees.forest import joined
-from odrf.errors import InputError
+from odrf.errors import AbsentError
 from odrf.fits.fit import AnyFit, BoostedFit, Fit, GuidedFit
 from odrf.fits.pruning import cut_by_call
 from odrf.options.boosting import REFIT
@@ -203,12 +203,12 @@ class ConsistencyReport(TheoremReport):
 
         Raises
         ------
-        InputError
+        AbsentError
             For classes, whose residuals are bounded; for guided forests, which have no out-of-bag
             rows; for boosted trees of one run without held-out rows.
         """
         if not len(self._residuals):
-            raise InputError(
+            raise AbsentError(
                 "normal_quantiles needs a regression with residuals that estimate the noise: "
                 "classes have no tails, guided forests have no out-of-bag rows, and boosted trees "
                 "need rows held out by validation=, or several runs"

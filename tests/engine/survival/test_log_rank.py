@@ -446,7 +446,7 @@ def test_rows_with_equal_scores_in_their_parent_are_searched_in_their_own_column
     residuals = null_residuals(rows.ranks, table.weights)
     problem = plain(X, residuals, min_leaf=5, n_projections=4)
     grow = TreeGrower(*problem.growth, 1, 1, ranks=rows.ranks)
-    assert grow._copied
+    assert grow._builder.copied
     for stream in problem.streams(8):
         tree = grow(stream)
         leaves = np.bincount(leaf_nodes(tree, problem.X, 1)[:, 0], minlength=tree.n_nodes)
