@@ -32,8 +32,6 @@ __all__ = [
     "read_separated",
 ]
 
-# Tables of text: their numbers are read to the last bit, and every row has all its columns.
-
 # pandas before 3.1 reads numbers faster than exactly, unless it is told otherwise.
 EXACT_BY_DEFAULT = (3, 1)
 EXACTLY: dict[str, Any] = (
@@ -304,9 +302,6 @@ def _opened(path: Path, opened: ExitStack) -> Any:
     return path.open("rb")
 
 
-# The bundled data sets.
-
-
 def data_names() -> list[str]:
     """Return the names of the bundled data sets, in alphabetical order.
 
@@ -378,8 +373,6 @@ def _folder() -> Path:
     installed = package / "_data"
     return installed if installed.is_dir() else package.parent / "data"
 
-
-# Data frames made of images and series, one column for each pixel.
 
 RESPONSE = "y"
 

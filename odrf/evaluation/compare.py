@@ -118,9 +118,6 @@ def critical_difference(methods: int, tables: int, level: float = 0.05) -> float
     return float(quantile * np.sqrt(methods * (methods + 1) / (6 * tables)))
 
 
-# Result of `compare`: scores of models on the same folds, and tests between them.
-
-
 class FoldsUsed(NamedTuple):
     """Folds of a comparison.
 
@@ -359,8 +356,6 @@ class Comparison(Report):
             *((EQUAL,) if self.pairs["statistic_t"].isna().any() else ()),
         )
 
-
-# Comparison of models by cross-validation, all on the same folds.
 
 Tables = pd.DataFrame | Mapping[str, pd.DataFrame] | Mapping[str, tuple[str, pd.DataFrame]]
 

@@ -33,8 +33,6 @@ from odrf.evaluation.metrics import Metric, TimesToScore, times_to_score
 from odrf.public.progress import progress_bar
 from odrf.results.base import AnyResults
 
-# Tables to compare models on, each with its formula and response.
-
 WORDS = {"regression": "a number", "classification": "a class", "survival": "a time to an event"}
 UNNAMED = "data"
 """Name of a single table, which the user has not named."""
@@ -238,9 +236,6 @@ def _text_as_categories(data: pd.DataFrame) -> pd.DataFrame:
     return data
 
 
-# Estimators for times to an event, of this package or of scikit-survival: how they predict.
-
-
 def structured_times(times: SurvivalTimes) -> NDArray[np.void]:
     """Return times as scikit-survival takes them: fields "event", "time"; also "start" if late."""
     late = [] if times.start is None else [(START, np.float64)]
@@ -257,8 +252,6 @@ def survival_by_estimator(
     """Return the survival (n, G) that a fitted estimator predicts at the times (G,)."""
     return np.stack([curve(at) for curve in estimator.predict_survival_function(X)])
 
-
-# Kinds of models that can be compared, and how each is fitted and predicts test rows.
 
 FEWEST = 2
 
@@ -562,9 +555,6 @@ def _with_nan(design: Design, X: Matrix) -> NDArray[np.float32]:
         j = np.searchsorted(design.first, last, side="right") - 1
         values[design.first[j] : last, values[last] == 1] = np.nan
     return values[~tells]
-
-
-# Scoring models that are fitted to the same training rows on the same test rows.
 
 
 class RowSplit(NamedTuple):

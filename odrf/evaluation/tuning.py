@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Result of `tune`: the error of each candidate.
-
 SHOWN = 20
 
 
@@ -218,8 +216,6 @@ def _as_given(values: list[Any]) -> pd.Series:
     column = pd.Series(values, dtype=object)
     return column if column.isna().any() else column.infer_objects()
 
-
-# Choosing options of a model by out-of-bag error or cross-validation.
 
 METHODS = ("oob", "cv")
 OUT_OF_BAG = "out-of-bag rows"

@@ -22,8 +22,6 @@ from odrf.design.variables import Variable
 from odrf.engine.directions.candidates import has_many_levels
 from odrf.errors import InputError
 
-# Terms of formulas that other languages have: arithmetic and well-known functions.
-
 
 @dataclass(frozen=True)
 class Literal:
@@ -145,9 +143,6 @@ def _is_finite_number(value: Any) -> bool:
 
 def _is_function(value: Any) -> bool:
     return value is abs or (isinstance(value, np.ufunc) and value in _NAMES)
-
-
-# The columns of the matrix as functions of the columns of the user's data frame.
 
 
 @dataclass(frozen=True)

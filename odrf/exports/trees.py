@@ -37,8 +37,6 @@ from odrf.exports.columns import (
 from odrf.fits.fit import AnyFit
 from odrf.fits.missing import filling_forest
 
-# The trees of a fit as functions of the columns of the user's data frame.
-
 
 class Term(NamedTuple):
     """A coefficient of a column of the matrix."""
@@ -280,8 +278,6 @@ def _terms(packed: Packed, at: int, columns: list[MatrixColumn | None]) -> tuple
     )
 
 
-# Splits on one column of the data alone: which of its values go left, exactly.
-
 LARGEST = float(np.finfo(np.float64).max)
 
 
@@ -386,8 +382,6 @@ def _of_ordinal(rank: int) -> float:
     bits = rank if rank >= 0 else -rank | (1 << 63)
     return float(struct.unpack("<d", struct.pack("<Q", bits))[0])
 
-
-# Names of columns, levels of factors and classes that another language cannot hold.
 
 MOST_WHOLE = 2**53 - 1
 """The largest whole number up to which floats of 64 bits tell all whole numbers apart."""
