@@ -97,8 +97,7 @@ def read_separated(
     Fields beyond the names are left out if they are empty in all rows.  In the form of R's
     ``write.table``, the first line has one name less, and the names of the rows are left out, with
     a warning.  Columns named in `text` stay text, as they are written; the table need not have
-    them.  Raises `InputError`, which calls the table `named`, if a row has other fields than the
-    first line has names, or two columns have one name.
+    them.
     """
     rows = _looked_through(source, separator, named)
     if not rows.names:

@@ -88,10 +88,7 @@ def check_type(type: str | None, times: str | None, kind: str) -> None:
 
 
 def times_argument(text: str | None) -> dict[str, list[float]]:
-    """Return the argument `times` of ``--times``, if it is given.
-
-    Raises `InputError` if it is no list of numbers.
-    """
+    """Return the argument `times` of ``--times``, if it is given."""
     if text is None:
         return {}
     try:
@@ -311,8 +308,7 @@ def read_options(
     """Return options by name, from words ``name=value``.
 
     The names are arguments of the `functions`; `place` is where the words were written, for
-    messages.  Raises `InputError` if a word is no ``name=value``, its name is no argument or is
-    given twice, or its value is code.
+    messages.
     """
     return _by_name(words, functions, place, read_value)
 

@@ -29,10 +29,7 @@ def report(message: str) -> None:
 
 
 def show(text: object, end: str = "\n") -> None:
-    """Write a result to stdout, at once: a reader that has left is noticed here.
-
-    Raises BrokenPipeError if the reader has left, `InputError` if writing fails for another reason.
-    """
+    """Write a result to stdout, at once: a reader that has left is noticed here."""
     with _to_stdout():
         print(text, end=end, flush=True)
 

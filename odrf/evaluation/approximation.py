@@ -253,10 +253,7 @@ def _default_models(fit: GRAFResults) -> dict[str, Any]:
 
 
 def _checked_fractions(fractions: Any, n: int) -> list[float]:
-    """Return the fractions in rising order.
-
-    Raises `InputError` if there are none, or one is no share of the rows, or keeps fewer than two.
-    """
+    """Return the fractions in rising order."""
     if not is_list(fractions):
         raise InputError(f"fractions={fractions!r}: use a list of shares of the rows")
     for share in fractions:

@@ -343,11 +343,7 @@ class SampleSource:
 def read_source(
     problem: Any, test_rows: int | None, seed: int, env: EvalEnvironment, beside: BesideFormula
 ) -> SampleSource:
-    """Return the source of a simulated problem, or of a table with its formula; draw the test rows.
-
-    Raises `InputError` if `problem` is neither, or is invalid; if `test_rows` is too small or too
-    large; or if there are groups of a simulated problem.
-    """
+    """Return the source of a problem, or of a table with its formula; draw the test rows."""
     if isinstance(problem, Problem):
         if beside.structure:
             raise InputError(

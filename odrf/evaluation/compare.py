@@ -499,8 +499,7 @@ def _folds(
 ) -> Iterator[tuple[tuple[int, int], RowSplit]]:
     """Yield the rows of each fold by repeat and fold, which count from 1.
 
-    Each division has a seed, and each fold a seed for its models.  Raises `InputError` if there are
-    several repeats, and the folds are the same in each.
+    Each division has a seed, and each fold a seed for its models.
     """
     before: list[FoldRows] = []
     for repeat in range(repeats):

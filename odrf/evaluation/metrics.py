@@ -283,10 +283,7 @@ OutOfBagResults = ODRFResults | ODBTResults | AutoResults
 
 
 def out_of_bag_score_of_times(fit: SurvivalResults, metric: Metric) -> tuple[float, float]:
-    """Return the score of the out-of-bag predictions, and its standard error, as `score()` does.
-
-    Raises `InputError` if the fit has no out-of-bag rows, or the metric is a user's function.
-    """
+    """Return the score of the out-of-bag predictions, and its standard error, as `score()` does."""
     table = fit.score()
     if table.index.name != OUT_OF_BAG_ROWS:
         raise InputError(

@@ -501,10 +501,7 @@ def _rounds(
 
 
 def _seeds(seed: int, repeats: int, known: _Known) -> list[int]:
-    """Return a seed for each repeat; the first is `seed` itself.
-
-    Raises `InputError` if there are several, and the model has no argument for them.
-    """
+    """Return a seed for each repeat; the first is `seed` itself."""
     if repeats > 1 and not known.takes("seed"):
         raise InputError(
             f"repeats={repeats}: model has no argument 'seed', by which repeats would differ: use "

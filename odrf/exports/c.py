@@ -170,8 +170,7 @@ MEDIAN = f"""
 def c_text(fit: Description, type: str, name: str) -> str:
     """Return the source of a function that predicts one row, a struct.
 
-    `type` is "response", "class" or "prob".  Raises `InputError`: `name` is a word of C, or one
-    that the text has for something else.
+    `type` is "response", "class" or "prob".
     """
     if name in (*RESERVED, *DECLARED, *TOOLS, *PARTS):
         raise InputError(f'name={name!r} has another meaning in C: use another, such as "predict"')

@@ -66,10 +66,7 @@ _OPERATORS: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Di
 
 
 def numeric_of(evaluation: Evaluation, name: str) -> Numeric:
-    """Return the expression of a formula that is called `name`.
-
-    Raises `InputError`: it uses something else than arithmetic and the functions known here.
-    """
+    """Return the expression of a formula that is called `name`."""
     code = evaluation.expression.code
     return _ExpressionReader(evaluation, name).read(ast.parse(code, mode="eval").body)
 

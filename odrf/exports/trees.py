@@ -139,10 +139,7 @@ def cells_of(source: Source) -> tuple[str, ...]:
 
 
 def description_of(fit: AnyFit) -> Description:
-    """Return the description of a fit whose prediction is the mean of its trees.
-
-    Raises `InputError`: another language has no such term, or no such type of column.
-    """
+    """Return the description of a fit whose prediction is the mean of its trees."""
     design = fit.design
     sources, columns = sources_of(design), list(columns_of_matrix(design))
     kinds = kinds_of_labels(raw_kinds(design), sources)
