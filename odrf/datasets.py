@@ -32,8 +32,6 @@ __all__ = [
     "read_separated",
 ]
 
-# Tables of text: their numbers are read to the last bit, and every row has all its columns.
-
 # pandas before 3.1 reads numbers faster than exactly, unless it is told otherwise.
 EXACT_BY_DEFAULT = (3, 1)
 EXACTLY: dict[str, Any] = (
@@ -99,8 +97,7 @@ def read_separated(
     Fields beyond the names are left out if they are empty in all rows.  In the form of R's
     ``write.table``, the first line has one name less, and the names of the rows are left out, with
     a warning.  Columns named in `text` stay text, as they are written; the table need not have
-    them.  Raises `InputError`, which calls the table `named`, if a row has other fields than the
-    first line has names, or two columns have one name.
+    them.
     """
     rows = _looked_through(source, separator, named)
     if not rows.names:
@@ -304,9 +301,6 @@ def _opened(path: Path, opened: ExitStack) -> Any:
     return path.open("rb")
 
 
-# The bundled data sets.
-
-
 def data_names() -> list[str]:
     """Return the names of the bundled data sets, in alphabetical order.
 
@@ -378,8 +372,6 @@ def _folder() -> Path:
     installed = package / "_data"
     return installed if installed.is_dir() else package.parent / "data"
 
-
-# Data frames made of images and series, one column for each pixel.
 
 RESPONSE = "y"
 

@@ -33,8 +33,6 @@ from odrf.errors import InputError, allowed, nearest
 from odrf.public.arguments import suggestion
 from odrf.text.names import free_name
 
-# Predictions of a fit for the rows of a table, and where they are written.
-
 OF_CLASSES = ("class", "prob", "cumulative")
 OF_TIMES = ("risk", "survival", "hazard", "incidence", "time", "rmst", "lost", "quantile", "link")
 # Types of fits for times to an event that others have, too.
@@ -90,10 +88,7 @@ def check_type(type: str | None, times: str | None, kind: str) -> None:
 
 
 def times_argument(text: str | None) -> dict[str, list[float]]:
-    """Return the argument `times` of ``--times``, if it is given.
-
-    Raises `InputError` if it is no list of numbers.
-    """
+    """Return the argument `times` of ``--times``, if it is given."""
     if text is None:
         return {}
     try:
@@ -110,8 +105,6 @@ def write_predictions(predictions: pd.DataFrame, path: Path) -> None:
     write_target(path, content.getvalue())
     report(f"wrote predictions of {len(predictions)} rows to {path}")
 
-
-# What a command is, and the arguments that several commands share.
 
 SET = "--set"
 EXIT_CODES = """\
@@ -263,8 +256,6 @@ def add_out(parser: argparse.ArgumentParser, default: str) -> None:
     )
 
 
-# Formulas from outside: their functions are those of the package, none of anybody else.
-
 # Functions in a formula are looked up here: none beside those of the package.
 NO_NAMES = EvalEnvironment([{}])
 
@@ -290,8 +281,6 @@ def checked_design(formula: str, data: pd.DataFrame, options: Mapping[str, Any])
         warnings.simplefilter("ignore")  # the fit will say it
         return build_design(formula, data, with_times=True, env=NO_NAMES, aside=aside, **given)[0]
 
-
-# Options of functions as words, such as ``min_leaf=5``: plain values, never code.
 
 # Arguments that a command fills in another way.
 ELSEWHERE = {
@@ -319,8 +308,7 @@ def read_options(
     """Return options by name, from words ``name=value``.
 
     The names are arguments of the `functions`; `place` is where the words were written, for
-    messages.  Raises `InputError` if a word is no ``name=value``, its name is no argument or is
-    given twice, or its value is code.
+    messages.
     """
     return _by_name(words, functions, place, read_value)
 
@@ -412,8 +400,6 @@ def _parts(text: str) -> list[str]:
             closing.pop()
     return parts
 
-
-# The functions that commands call, by the names that they have on the command line.
 
 KINDS_OF_FITS: dict[str, Callable[..., Any]] = {
     "forest": odrf,

@@ -49,8 +49,6 @@ from odrf.cli.tables import FORMATS, columns_of_text, read_table, require_one_st
 from odrf.design.columns import TEXT, contents
 from odrf.errors import InputError
 
-# A fit from a formula and a table, and what is written of it.
-
 
 def check_files(options: Namespace) -> None:
     """Raise `InputError` before fitting, if writing the results is bound to fail."""
@@ -145,8 +143,6 @@ def with_seed(settings: dict[str, Any], seed: int | None) -> dict[str, Any]:
     return {**settings, "seed": seed}
 
 
-# ``odrf fit``, and the same by the kind of fit: ``odrf tree``, ``boost``, ``graf``, ``auto``.
-
 ANY = "fit"
 WORDS = {
     ANY: "Fit a model, or load one, and print its summary.",
@@ -213,9 +209,6 @@ def _check(options: Namespace) -> None:
 FIT = Command(_fit_parser, _run_fit)
 
 
-# ``odrf compare``: models on the same folds.
-
-
 def _compare_parser(name: str) -> CommandParser:
     made = command_parser(
         name,
@@ -268,9 +261,6 @@ def _run_compare(options: Namespace) -> None:
 
 
 COMPARE = Command(_compare_parser, _run_compare)
-
-
-# ``odrf tune``: combinations of options, by their errors.
 
 
 def _tune_parser(name: str) -> CommandParser:
@@ -335,9 +325,6 @@ def _run_tune(options: Namespace) -> None:
 TUNE = Command(_tune_parser, _run_tune)
 
 
-# ``odrf predict``: the rows of a table, by a saved fit.
-
-
 def _predict_parser(name: str) -> CommandParser:
     made = command_parser(
         name,
@@ -378,9 +365,6 @@ def _run_predict(options: Namespace) -> None:
 
 
 PREDICT = Command(_predict_parser, _run_predict)
-
-
-# ``odrf prune``: the pruning path of a saved fit, and the fit pruned.
 
 
 def _prune_parser(name: str) -> CommandParser:

@@ -21,8 +21,6 @@ from odrf.fits.files.saving import replaced
 from odrf.text.summary import Summary
 from odrf.version import __version__
 
-# What commands write: messages to stderr, results to stdout.
-
 
 def report(message: str) -> None:
     """Write a message to stderr; if nobody reads it, the work goes on."""
@@ -31,10 +29,7 @@ def report(message: str) -> None:
 
 
 def show(text: object, end: str = "\n") -> None:
-    """Write a result to stdout, at once: a reader that has left is noticed here.
-
-    Raises BrokenPipeError if the reader has left, `InputError` if writing fails for another reason.
-    """
+    """Write a result to stdout, at once: a reader that has left is noticed here."""
     with _to_stdout():
         print(text, end=end, flush=True)
 
@@ -78,9 +73,6 @@ def _to_stdout() -> Iterator[None]:
         ) from error
 
 
-# Results as JSON: objects, lists, numbers, texts; what JSON does not know is null or a text.
-
-
 def show_json(command: str, content: Mapping[str, Any]) -> None:
     """Write one object to stdout: the command, the version, and the content of the command."""
     whole = {"command": command, "version": __version__, **content}
@@ -121,9 +113,6 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
     return None if value is pd.NA or value is pd.NaT else str(value)
-
-
-# Files that a command will write: checked before the work, and written as a whole.
 
 
 def check_targets(targets: Mapping[str, Path | None], read: Sequence[Path | None]) -> None:
@@ -171,8 +160,6 @@ def _check_target(option: str, target: Path, others: Sequence[Path]) -> None:
                 "name"
             )
 
-
-# The option ``--plot``.
 
 PICTURES = "odrf.cli.pictures"
 

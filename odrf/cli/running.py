@@ -28,8 +28,6 @@ from odrf.cli.output import flush_results, leave_no_rest, report
 from odrf.errors import InputError
 from odrf.version import __version__
 
-# The short form, without a command's name: ``odrf "y ~ ." table.csv``.
-
 # What the short form has no option for.
 WITHOUT = {"save": None, "load": None, "without_data": False, "json": False}
 
@@ -117,8 +115,6 @@ def _run_short_form(options: Namespace) -> None:
 
 SHORT_FORM = Command(_parser, _run_short_form)
 
-
-# What every command does: it is found by its name, says what is wrong, and ends with a status.
 
 READER_LEFT = 1
 BAD_INPUT = 2

@@ -49,8 +49,6 @@ def read_table(path: Path, format: str | None = None, text: Iterable[str] = ()) 
 
     `format` is "csv", "csv2", "tsv" or "parquet", by default by the ending of the file; csv for
     stdin and for unknown endings.  In the columns `text` what is written stays so, such as 007.
-    Raises `InputError` if the table cannot be read, or its ending is that of another kind of file,
-    and OSError if there is no such file, or it may not be read.
     """
     from_stdin = path == STDIN
     if format is None:

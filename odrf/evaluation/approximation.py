@@ -32,8 +32,6 @@ from odrf.reports.sensitivity import METHODS, rows_kept
 from odrf.results.guided import GRAFResults
 from odrf.text.summary import Card, Report
 
-# Result of `approximation_curve`: errors of models that are trained on subsets of the rows.
-
 
 @public
 @dataclass(eq=False, repr=False)
@@ -131,8 +129,6 @@ class ApproximationCurve(Report):
             "Test rows": str(self.n_test),
         }
 
-
-# Errors of models that are trained on subsets of rows selected by a guided forest.
 
 FRACTIONS = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 TREES = 100
@@ -257,10 +253,7 @@ def _default_models(fit: GRAFResults) -> dict[str, Any]:
 
 
 def _checked_fractions(fractions: Any, n: int) -> list[float]:
-    """Return the fractions in rising order.
-
-    Raises `InputError` if there are none, or one is no share of the rows, or keeps fewer than two.
-    """
+    """Return the fractions in rising order."""
     if not is_list(fractions):
         raise InputError(f"fractions={fractions!r}: use a list of shares of the rows")
     for share in fractions:

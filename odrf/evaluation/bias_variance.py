@@ -36,8 +36,6 @@ from odrf.simulate.problem import RESPONSE, Problem, one_hot
 from odrf.simulate.survival import SurvivalProblem
 from odrf.text.summary import Card, Report
 
-# Result of `bias_variance`: the terms of the expected error of models.
-
 JAMES = {
     "bayes_error": "Bayes error",
     "systematic_effect": "systematic effect",
@@ -312,8 +310,6 @@ def _shares(predicted: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]
     return np.bincount(cell.ravel(), minlength=m * n_classes).reshape(m, n_classes) / R
 
 
-# Sources of training samples and test rows: simulated problems, and tables.
-
 TEST_ROWS, TEST_SHARE = 2000, 0.5
 FEWEST_TEST_ROWS = 2
 
@@ -347,11 +343,7 @@ class SampleSource:
 def read_source(
     problem: Any, test_rows: int | None, seed: int, env: EvalEnvironment, beside: BesideFormula
 ) -> SampleSource:
-    """Return the source of a simulated problem, or of a table with its formula; draw the test rows.
-
-    Raises `InputError` if `problem` is neither, or is invalid; if `test_rows` is too small or too
-    large; or if there are groups of a simulated problem.
-    """
+    """Return the source of a problem, or of a table with its formula; draw the test rows."""
     if isinstance(problem, Problem):
         if beside.structure:
             raise InputError(
@@ -442,8 +434,6 @@ def _by_groups(order: NDArray[np.int64], groups: NDArray[np.int64] | None) -> ND
     _, first, code = np.unique(groups[order], return_index=True, return_inverse=True)
     return order[np.argsort(first[code], kind="stable")]
 
-
-# Estimating bias and variance of models from repeated training samples.
 
 FEWEST_ROWS, FEWEST_REPEATS = 2, 2
 

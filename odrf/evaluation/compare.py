@@ -118,9 +118,6 @@ def critical_difference(methods: int, tables: int, level: float = 0.05) -> float
     return float(quantile * np.sqrt(methods * (methods + 1) / (6 * tables)))
 
 
-# Result of `compare`: scores of models on the same folds, and tests between them.
-
-
 class FoldsUsed(NamedTuple):
     """Folds of a comparison.
 
@@ -360,8 +357,6 @@ class Comparison(Report):
         )
 
 
-# Comparison of models by cross-validation, all on the same folds.
-
 Tables = pd.DataFrame | Mapping[str, pd.DataFrame] | Mapping[str, tuple[str, pd.DataFrame]]
 
 
@@ -504,8 +499,7 @@ def _folds(
 ) -> Iterator[tuple[tuple[int, int], RowSplit]]:
     """Yield the rows of each fold by repeat and fold, which count from 1.
 
-    Each division has a seed, and each fold a seed for its models.  Raises `InputError` if there are
-    several repeats, and the folds are the same in each.
+    Each division has a seed, and each fold a seed for its models.
     """
     before: list[FoldRows] = []
     for repeat in range(repeats):

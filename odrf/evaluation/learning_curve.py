@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Power law of a learning curve: error(n) = a + b·n^(-c).
-
 # Range of c: a slower rate cannot be told from a constant, a faster one does not occur.
 SLOWEST, FASTEST, STEPS = 0.02, 2.0, 40
 CLOSE = 1e-3
@@ -130,8 +128,6 @@ def bootstrap_levels(repeats: int, level: float) -> tuple[float, float]:
     tail = float(norm.sf(width))
     return tail, 1 - tail
 
-
-# Result of `learning_curve`: mean errors and the power law fitted to them.
 
 DRAWS, LEVEL = 200, 0.95
 EXTRAPOLATION = 10.0
@@ -320,8 +316,6 @@ class LearningCurve(Report):
             "Repeats": str(self._repeats),
         }
 
-
-# Fitting models to nested samples: error against the number of training rows.
 
 SIZES, FEWEST_ROWS, TEST_SHARE = 8, 20, 0.25
 FEWEST_SIZES = 3

@@ -29,8 +29,6 @@ from odrf.statistics.survival.discrimination import harrells_c, unos_c
 from odrf.statistics.survival.observation import ObservationCurve, observation_curve
 from odrf.statistics.survival.scores import EvaluatedTimes, brier_scores, conditional_survival
 
-# Observed times by which predictions of several models are scored, each in the same way.
-
 Floats = NDArray[np.float64]
 
 
@@ -116,8 +114,6 @@ def _evaluated_rows(observed: TimesToScore) -> tuple[SurvivalTimes, NDArray[np.b
     kept = times.keeping(used)
     return replace(kept, start=np.maximum(times.start[used], since)), used
 
-
-# Metrics: how well predictions agree with the observed responses.
 
 AUTO = {"regression": "mse", "classification": "error", "survival": "integrated_brier"}
 """The default metric for each kind of response."""
@@ -282,17 +278,12 @@ def metric_for(metric: str | Function, kind: str, n_classes: int) -> Metric:
     return METRICS[metric]
 
 
-# Scores of a fit for times to an event on its out-of-bag rows.
-
 OutOfBagResults = ODRFResults | ODBTResults | AutoResults
 """Results for numbers and classes that may have rows out of bag."""
 
 
 def out_of_bag_score_of_times(fit: SurvivalResults, metric: Metric) -> tuple[float, float]:
-    """Return the score of the out-of-bag predictions, and its standard error, as `score()` does.
-
-    Raises `InputError` if the fit has no out-of-bag rows, or the metric is a user's function.
-    """
+    """Return the score of the out-of-bag predictions, and its standard error, as `score()` does."""
     table = fit.score()
     if table.index.name != OUT_OF_BAG_ROWS:
         raise InputError(
@@ -306,8 +297,6 @@ def out_of_bag_score_of_times(fit: SurvivalResults, metric: Metric) -> tuple[flo
         )
     return table["estimate"].to_dict()[metric.name], table["std_error"].to_dict()[metric.name]
 
-
-# Scores of a fit on its out-of-bag rows, by any metric, with standard errors.
 
 # Groups of the jackknife; with more of them the standard error hardly changes.
 GROUPS = 20

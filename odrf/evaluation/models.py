@@ -33,8 +33,6 @@ from odrf.evaluation.metrics import Metric, TimesToScore, times_to_score
 from odrf.public.progress import progress_bar
 from odrf.results.base import AnyResults
 
-# Tables to compare models on, each with its formula and response.
-
 WORDS = {"regression": "a number", "classification": "a class", "survival": "a time to an event"}
 UNNAMED = "data"
 """Name of a single table, which the user has not named."""
@@ -141,11 +139,7 @@ def kind_asked(response: Response) -> str:
 
 
 def named_tables(formula: Any, data: Any) -> dict[str, tuple[Any, Any]]:
-    """Return pairs of formula and table by the name of the table.
-
-    Raises `InputError` if `data` is neither a table nor a mapping of names to tables, or holds
-    none; or if two names read alike.
-    """
+    """Return pairs of formula and table by the name of the table."""
     if isinstance(data, pd.DataFrame):
         return {UNNAMED: (formula, data)}
     if not isinstance(data, Mapping):
@@ -172,7 +166,7 @@ def read_task(
     """Return the task of a formula and a table, whose rows without a response are left out.
 
     Columns `beside` the formula that no formula names are left out too.  `with_times`: the response
-    may be ``Surv()``.  Raises `InputError` if the formula or the table is invalid.
+    may be ``Surv()``.
     """
     if not isinstance(data, pd.DataFrame):
         raise no_frame(f"table {name!r}", data, ", or a pair (formula, DataFrame)")
@@ -238,9 +232,6 @@ def _text_as_categories(data: pd.DataFrame) -> pd.DataFrame:
     return data
 
 
-# Estimators for times to an event, of this package or of scikit-survival: how they predict.
-
-
 def structured_times(times: SurvivalTimes) -> NDArray[np.void]:
     """Return times as scikit-survival takes them: fields "event", "time"; also "start" if late."""
     late = [] if times.start is None else [(START, np.float64)]
@@ -257,8 +248,6 @@ def survival_by_estimator(
     """Return the survival (n, G) that a fitted estimator predicts at the times (G,)."""
     return np.stack([curve(at) for curve in estimator.predict_survival_function(X)])
 
-
-# Kinds of models that can be compared, and how each is fitted and predicts test rows.
 
 FEWEST = 2
 
@@ -368,11 +357,7 @@ class Estimator:
 
 
 def read_models(models: Any, fewest: int = FEWEST) -> dict[str, Model]:
-    """Return the models by name.
-
-    Raises `InputError` if `models` is no mapping of at least `fewest` models, or one of them is of
-    no known kind.
-    """
+    """Return the models by name."""
     if not isinstance(models, Mapping):
         raise InputError(
             f"models must be a mapping of names to models, not {type(models).__name__}: write "
@@ -405,8 +390,7 @@ def predictions(model: Model, split: Split) -> NDArray[Any]:
     """Return the predictions of the test rows by the model, fitted to the training rows.
 
     These are numbers, risks or labels (n,); probabilities (n, K), 0 for a class that had no
-    training rows; or survival (n, G).  Raises `InputError` if there is not one prediction for each
-    row, or a prediction is no known class, or a column of probabilities is of none.
+    training rows; or survival (n, G).
     """
     with unseen_levels_expected():
         predicted, classes = model.fit_predict(split), split.response.classes
@@ -562,9 +546,6 @@ def _with_nan(design: Design, X: Matrix) -> NDArray[np.float32]:
         j = np.searchsorted(design.first, last, side="right") - 1
         values[design.first[j] : last, values[last] == 1] = np.nan
     return values[~tells]
-
-
-# Scoring models that are fitted to the same training rows on the same test rows.
 
 
 class RowSplit(NamedTuple):

@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Result of `tune`: the error of each candidate.
-
 SHOWN = 20
 
 
@@ -218,8 +216,6 @@ def _as_given(values: list[Any]) -> pd.Series:
     column = pd.Series(values, dtype=object)
     return column if column.isna().any() else column.infer_objects()
 
-
-# Choosing options of a model by out-of-bag error or cross-validation.
 
 METHODS = ("oob", "cv")
 OUT_OF_BAG = "out-of-bag rows"
@@ -505,10 +501,7 @@ def _rounds(
 
 
 def _seeds(seed: int, repeats: int, known: _Known) -> list[int]:
-    """Return a seed for each repeat; the first is `seed` itself.
-
-    Raises `InputError` if there are several, and the model has no argument for them.
-    """
+    """Return a seed for each repeat; the first is `seed` itself."""
     if repeats > 1 and not known.takes("seed"):
         raise InputError(
             f"repeats={repeats}: model has no argument 'seed', by which repeats would differ: use "

@@ -28,8 +28,6 @@ from odrf.exports.trees import MOST_WHOLE, Description, require_labels, require_
 from odrf.text.names import free_name
 from odrf.version import __version__
 
-# Names that C and its library have for something else.
-
 # What is no name of a column.
 RESERVED = (
     *("auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else"),
@@ -73,8 +71,6 @@ DECLARED = (
     *("gamma", "index", "j0", "j1", "jn", "rindex", "y0", "y1", "yn"),
 )
 
-
-# Fits as source text in C that needs the standard library only.
 
 FUNCTIONS = {
     "+": "({} + {})",
@@ -174,8 +170,7 @@ MEDIAN = f"""
 def c_text(fit: Description, type: str, name: str) -> str:
     """Return the source of a function that predicts one row, a struct.
 
-    `type` is "response", "class" or "prob".  Raises `InputError`: `name` is a word of C, or one
-    that the text has for something else.
+    `type` is "response", "class" or "prob".
     """
     if name in (*RESERVED, *DECLARED, *TOOLS, *PARTS):
         raise InputError(f'name={name!r} has another meaning in C: use another, such as "predict"')

@@ -22,8 +22,6 @@ from odrf.design.variables import Variable
 from odrf.engine.directions.candidates import has_many_levels
 from odrf.errors import InputError
 
-# Terms of formulas that other languages have: arithmetic and well-known functions.
-
 
 @dataclass(frozen=True)
 class Literal:
@@ -68,10 +66,7 @@ _OPERATORS: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Di
 
 
 def numeric_of(evaluation: Evaluation, name: str) -> Numeric:
-    """Return the expression of a formula that is called `name`.
-
-    Raises `InputError`: it uses something else than arithmetic and the functions known here.
-    """
+    """Return the expression of a formula that is called `name`."""
     code = evaluation.expression.code
     return _ExpressionReader(evaluation, name).read(ast.parse(code, mode="eval").body)
 
@@ -145,9 +140,6 @@ def _is_finite_number(value: Any) -> bool:
 
 def _is_function(value: Any) -> bool:
     return value is abs or (isinstance(value, np.ufunc) and value in _NAMES)
-
-
-# The columns of the matrix as functions of the columns of the user's data frame.
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,6 @@ from odrf.fits.fit import AnyFit
 from odrf.fits.predicting import require_classes
 from odrf.text.splits import SplitWriter, split_lines, value_lines, visible
 
-# Trees in the language of Graphviz.
-
 
 def dot_text(tree: Forest, design: Design, max_terms: int | None, digits: int) -> str:
     """Return a forest of one tree as a graph, its nodes called by their numbers."""
@@ -56,8 +54,6 @@ def _escaped(line: str) -> str:
     quoted = visible(line).replace("\\", "\\\\").replace('"', '\\"')
     return re.sub("&(?=#?[A-Za-z0-9]+;)", "&amp;", quoted)
 
-
-# What users ask of an export, checked; then the fit described, and written.
 
 ROW_TYPES = ("response", "class", "prob")
 SQL_TYPES = (*ROW_TYPES, "leaf")

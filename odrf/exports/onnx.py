@@ -44,8 +44,6 @@ from odrf.exports.trees import (
 )
 from odrf.version import __version__
 
-# Graphs of ONNX, built node by node.
-
 _TYPES = {
     np.dtype(np.float32): TensorProto.FLOAT,
     np.dtype(np.float64): TensorProto.DOUBLE,
@@ -105,8 +103,6 @@ class GraphBuilder:
         """Return a tensor in another type."""
         return self.add("Cast", [tensor], to=tensor_type(dtype))
 
-
-# The columns of the matrix as nodes of an ONNX graph.
 
 OPERATORS = {
     "+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "power": "Pow", "negative": "Neg",
@@ -296,9 +292,6 @@ class OnnxColumns:
         return self.graph.constant(array)
 
 
-# The splits of all trees as arrays that a graph of ONNX can gather from.
-
-
 class SplitTables:
     """The splits, then the leaves, which have no terms and lead to themselves.
 
@@ -397,8 +390,6 @@ class SplitTables:
                 return int(depth[self.roots].max())
             depth = deeper
 
-
-# Trees and forests as models of ONNX.
 
 FLAT = np.array([-1])
 OPSET, OF_LABELS, FORMAT = 17, 3, 8

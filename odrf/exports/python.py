@@ -122,8 +122,7 @@ MEDIAN = f"next(k for k, total in enumerate(reached) if total >= {HALF!r} * reac
 def python_text(fit: Description, type: str, name: str) -> str:
     """Return the source of a function ``name(row)`` that predicts one row, a mapping.
 
-    `type` is "response", "class" or "prob".  Raises `InputError`: `name` is one that the text has
-    for something else.
+    `type` is "response", "class" or "prob".
     """
     if name in TAKEN:
         raise InputError(

@@ -39,8 +39,6 @@ from odrf.exports.trees import (
     sides_of,
 )
 
-# What differs between the dialects of SQL that exports write.
-
 # The first of the numbers that SQLite does not read as precisely as others, and a power of two.
 TINY, SCALE = 1e-250, 2.0**600
 
@@ -130,8 +128,6 @@ DIALECTS = {
     "sqlite": Dialect("SQLite", "REAL", None, False, 2**63 - 1, _in_small_letters),
 }
 
-
-# Cells, terms of formulas and columns of the matrix as expressions of SQL.
 
 FUNCTIONS = {
     "+": "({} + {})",
@@ -280,8 +276,6 @@ class SqlColumns:
         assert isinstance(factor, Labelled)
         return factor
 
-
-# Trees as expressions of SQL.
 
 # Beyond it, floats are too far apart for a half.
 MOST_WHOLE = 2.0**52

@@ -37,8 +37,6 @@ from odrf.exports.columns import (
 from odrf.fits.fit import AnyFit
 from odrf.fits.missing import filling_forest
 
-# The trees of a fit as functions of the columns of the user's data frame.
-
 
 class Term(NamedTuple):
     """A coefficient of a column of the matrix."""
@@ -141,10 +139,7 @@ def cells_of(source: Source) -> tuple[str, ...]:
 
 
 def description_of(fit: AnyFit) -> Description:
-    """Return the description of a fit whose prediction is the mean of its trees.
-
-    Raises `InputError`: another language has no such term, or no such type of column.
-    """
+    """Return the description of a fit whose prediction is the mean of its trees."""
     design = fit.design
     sources, columns = sources_of(design), list(columns_of_matrix(design))
     kinds = kinds_of_labels(raw_kinds(design), sources)
@@ -280,8 +275,6 @@ def _terms(packed: Packed, at: int, columns: list[MatrixColumn | None]) -> tuple
     )
 
 
-# Splits on one column of the data alone: which of its values go left, exactly.
-
 LARGEST = float(np.finfo(np.float64).max)
 
 
@@ -386,8 +379,6 @@ def _of_ordinal(rank: int) -> float:
     bits = rank if rank >= 0 else -rank | (1 << 63)
     return float(struct.unpack("<d", struct.pack("<Q", bits))[0])
 
-
-# Names of columns, levels of factors and classes that another language cannot hold.
 
 MOST_WHOLE = 2**53 - 1
 """The largest whole number up to which floats of 64 bits tell all whole numbers apart."""

@@ -28,8 +28,6 @@ from odrf.simulate.problem import (
     uniform_rows,
 )
 
-# Classes whose boundaries are planes: sparse parity, orthant, Trunk, Biau.
-
 TWO = ("0", "1")
 # 2^12 probabilities of each row
 MOST_ORTHANTS = 12

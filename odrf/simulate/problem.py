@@ -337,9 +337,6 @@ def _fixed_values(p: int, shown: tuple[int, int], rest: NDArray) -> str:
     return f", {listing} = {values[0]:.3g}".replace("-", "−")
 
 
-# Checks of the arguments of simulated problems.
-
-
 def checked_count(argument: str, value: Any, least: int) -> int:
     """Return `value`; raise `InputError` unless it is whole, and from `least` to a million."""
     return checked_whole(argument, value, least, MOST)

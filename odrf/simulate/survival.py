@@ -133,8 +133,6 @@ def _log(times: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.log(times)
 
 
-# `SurvivalProblem`: censored times to events, and their truth.
-
 CENSORED = "censored"
 MOST_ROWS = 10**9
 # The rate of censoring is found on rows of a fixed seed; the standard error of a share is < 0.001.
@@ -404,8 +402,6 @@ def _checked_times(times: Any) -> NDArray[np.float64]:
         raise InputError("times holds values that are no times: use finite numbers of at least 0")
     return checked
 
-
-# Survival problems whose truth is known: hazards along oblique directions, crossing, competing.
 
 # the hazard of every row rises as the square root of time
 SHAPE = 1.5
