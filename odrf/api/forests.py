@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 
 from odrf import api
 from odrf.api.calling import checked_options, design_of, grown_by, spelled_call
 from odrf.checks import Seed
+from odrf.design.columns import as_frame
 from odrf.design.functions import environment
 from odrf.design.missing import require_no_surrogates
 from odrf.fits.data_warnings import warned_of_data
@@ -242,7 +243,7 @@ def odrf(
         return api.chunks.forest_of_chunks(
             call, formula, chunks, rows, options, env, backend, progress
         )
-    table = cast("pd.DataFrame", data)  # or else it is refused
+    table = as_frame(data)
     design, training = design_of(formula, table, rows, env, with_times=True)
     with grown_by(backend, n_jobs):
         grown = grow_fit(call, design, training, options, progress)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 
 from odrf import api
 from odrf.api.calling import checked_options, design_of, spelled_call
 from odrf.checks import Seed, checked_seed
+from odrf.design.columns import as_frame
 from odrf.design.functions import environment
 from odrf.fits.data_warnings import warned_of_data
 from odrf.fits.growing import grow_fit
@@ -170,8 +171,10 @@ def odt(
     )
     call = spelled_call(odt, formula, rows, options)
     options, sampled_from = checked_options(odt, options), 0
-    env, chunks, table = environment(2), chunks_of(data), cast("pd.DataFrame", data)
-    if chunks is not None:
+    env, chunks = environment(2), chunks_of(data)
+    if chunks is None:
+        table = as_frame(data)
+    else:
         drawn_by = checked_seed(seed)
         options = replace(options, seed=drawn_by)
         table, sampled_from = api.chunks.sampled_table(

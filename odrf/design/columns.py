@@ -278,10 +278,16 @@ def learn_schema(data: pd.DataFrame, columns: Sequence[str]) -> Schema:
     return Schema(tuple(columns), tuple(held), tuple([words[dtype] for dtype in dtypes]))
 
 
-def check_frame(data: pd.DataFrame) -> None:
-    """Raise `InputError` unless `data` is a frame of two or more rows with named columns."""
+def as_frame(data: object) -> pd.DataFrame:
+    """Return the argument `data`; raise `InputError` unless it is a data frame of pandas."""
     if not isinstance(data, pd.DataFrame):
         raise no_frame("data", data)
+    return data
+
+
+def check_frame(data: pd.DataFrame) -> None:
+    """Raise `InputError` unless `data` is a frame of two or more rows with named columns."""
+    as_frame(data)
     odd = [name for name in data.columns if not isinstance(name, str)]
     if odd:
         joined = '["_".join(map(str, name)) for name in data.columns]'

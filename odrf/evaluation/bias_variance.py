@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 import pandas as pd
@@ -518,7 +518,7 @@ def bias_variance(
     """
     if _is_source(models) and not _is_source(problem):
         warn_of_old("bias_variance(models, problem, n)", "bias_variance(problem, models, n)")
-        problem, models = cast(Problem, models), problem
+        problem, models = models, problem
     env = environment(3)
     seed = checked_seed(seed)
     named_models = read_models(named(models), fewest=1)
@@ -545,7 +545,7 @@ def bias_variance(
     return BiasVariance(table, std_error, experiment)
 
 
-def _is_source(value: Any) -> bool:
+def _is_source(value: Any) -> TypeGuard[Problem | tuple[str, pd.DataFrame]]:
     """Return whether the value is a problem, or a pair (formula, table)."""
     pair = isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], pd.DataFrame)
     return pair or isinstance(value, Problem)
