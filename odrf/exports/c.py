@@ -304,12 +304,9 @@ def _columns(fit: Description, fields: dict[str, str], name: str) -> list[str]:
                 f"    const double value_{number} = {_numeric(fit, source, cells, number)};"
             )
     lines += values
-    tests = [f"{cells[column]} == NULL" for column in fit.required if fit.kinds[column] == "text"]
-    tests += [
-        f"{cells[column]} != {cells[column]}"
-        for column in fit.required
-        if fit.kinds[column] != "text"
-    ]
+    texts = [cells[column] for column in fit.required if fit.kinds[column] == "text"]
+    numbers = [cells[column] for column in fit.required if fit.kinds[column] != "text"]
+    tests = [*(f"{cell} == NULL" for cell in texts), *(f"{cell} != {cell}" for cell in numbers)]
     lines += [f"    if ({' || '.join(tests)}) return 0;"] if tests else []
     for at, column in enumerate(fit.columns.values()):
         lines.append(f"    x[{at}] = {_column(fit, column)};")

@@ -1,8 +1,6 @@
-"""Trees and forests as models of ONNX.
+"""Trees and forests as models of ONNX: all trees walk at once, one split in each step.
 
-All trees walk at once, one split in each step, each row in each tree at its own node.  A step adds
-the terms of the splits one after another, as the engine does: a product of matrices may add them in
-another order.
+A step adds terms one after another, as the engine does; a product of matrices may not.
 """
 
 from __future__ import annotations
@@ -49,10 +47,7 @@ def tensor_type(dtype: Any) -> int:
 
 
 class GraphBuilder:
-    """Nodes and constants of a graph, or of the body of a loop in one.
-
-    `inputs`: by column of the data the name of its tensor.
-    """
+    """Nodes and constants of a graph or a loop's body; `inputs`: tensors by column of data."""
 
     def __init__(self, outer: GraphBuilder | None = None) -> None:
         self.outer = outer
@@ -552,14 +547,12 @@ def _mean_of_leaves(graph: GraphBuilder, fit: Description, leaves: str) -> str:
     value = body.add("Gather", [table, leaf], axis=0)
     more = body.add("Add", [total, value])
     first = graph.add("Gather", [leaves, graph.constant(np.int64(0))], axis=1)
-    zeros = graph.add("Mul", [graph.add("Gather", [table, first], axis=0), _zero(graph)])
+    zeros = graph.add(
+        "Mul", [graph.add("Gather", [table, first], axis=0), graph.constant(np.float64(0))]
+    )
     n_trees = np.int64(len(fit.roots))
     summed = _loop(graph, body, n_trees, [(zeros, total, more)], np.float64, number)
     return graph.add("Div", [summed, graph.constant(np.float64(len(fit.roots)))])
-
-
-def _zero(graph: GraphBuilder) -> str:
-    return graph.constant(np.float64(0))
 
 
 def _outputs(

@@ -134,10 +134,7 @@ FUNCTIONS = {
 
 
 class SqlColumns:
-    """The columns of the matrix in a dialect of SQL.
-
-    If `complete`, rows have no empty cells, and no labels but the known ones.
-    """
+    """The columns of the matrix in SQL; if `complete`, no cells are empty, all labels known."""
 
     def __init__(self, fit: Description, dialect: Dialect, complete: bool) -> None:
         self.fit = fit

@@ -45,8 +45,6 @@ class Branch:
 class Description:
     """Trees as functions of the columns of a data frame; it holds no training rows.
 
-    `title`: the call of the fit.
-    `response`: the name of the response.
     `labels`: the classes; empty for a regression.
     `kinds`: by column of the data "number", "logical" or "text"; else what it holds, such as
       "dates".
@@ -54,9 +52,7 @@ class Description:
     `fills`: by column what an empty cell is filled with.
     `required`: a row with an empty cell in one of these columns has no prediction.
     `with_empty_text`: the columns that have an empty text among the levels of a factor.
-    `sources`: what each atom of the formula is computed from.
     `columns`: the columns of the matrix that the splits use.
-    `splits`: the splits of all trees.
     `roots` (B,): the first split of each tree; or -1 - i for leaf i.
     `nodes`: by leaf i its number within its tree.
     `value` (K,): by leaf its mean response or class shares.
@@ -284,10 +280,7 @@ class NumberSides:
 
 @dataclass(frozen=True)
 class LabelSides:
-    """Which labels go left.
-
-    `left`, `right`: the known labels.  `others_left`: whether empty cells and other labels go left.
-    """
+    """Which known labels go left and right; `others_left`: whether empty cells and others do."""
 
     column: str
     left: tuple[object, ...]
@@ -300,30 +293,26 @@ def sides_of(fit: Description, split: Branch) -> NumberSides | LabelSides | None
     sources = {s for term in split.terms for s in sources_in(fit.columns[term.column])}
     if len(sources) != 1:
         return None
-    source = sources.pop()
-    of = fit.sources[source]
+    of = fit.sources[sources.pop()]
+    empty_left = _goes_left(fit, split, None)
     if isinstance(of, matrix.Labelled | matrix.RankedCell):
         labels = [label for label in of.labels if label is not None]
         known = {label: _goes_left(fit, split, of.labels.index(label)) for label in labels}
-        unknown = _goes_left(fit, split, None)
-        return LabelSides(
-            of.column,
-            tuple(label for label, left in known.items() if left),
-            tuple(label for label, left in known.items() if not left),
-            unknown,
-        )
+        return _sides_of_labels(of.column, known, empty_left)
     if not isinstance(of, matrix.Cell):
         return None
-    empty_left = _goes_left(fit, split, None)
     if fit.kinds[of.column] == "logical":
         known = {truth: _goes_left(fit, split, float(truth)) for truth in (False, True)}
-        return LabelSides(
-            of.column,
-            tuple(truth for truth, left in known.items() if left),
-            tuple(truth for truth, left in known.items() if not left),
-            empty_left,
-        )
+        return _sides_of_labels(of.column, known, empty_left)
     return _limit(fit, split, of.column, empty_left)
+
+
+def _sides_of_labels(column: str, goes_left: dict[Any, bool], others_left: bool) -> LabelSides:
+    left, right = (
+        tuple(label for label, to_left in goes_left.items() if to_left == side)
+        for side in (True, False)
+    )
+    return LabelSides(column, left, right, others_left)
 
 
 def _limit(fit: Description, split: Branch, column: str, empty_left: bool) -> NumberSides:
