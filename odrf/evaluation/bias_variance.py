@@ -47,11 +47,7 @@ SQUARED = {"noise": "noise", "bias2": "bias²", "variance": "variance"}
 
 @dataclass(frozen=True)
 class Experiment:
-    """How bias and variance were estimated.
-
-    `problem` is the name of the simulated problem, or the formula.  If the truth is not `known`,
-    the observed responses are taken for it.
-    """
+    """How bias and variance were estimated; `known`: the truth, else responses stand for it."""
 
     problem: str
     kind: str
@@ -316,18 +312,10 @@ FEWEST_TEST_ROWS = 2
 
 @dataclass(frozen=True, eq=False)
 class SampleSource:
-    """Training samples of any size, and m test rows with their truth.
+    """Training samples, and m test rows with their truth, m(x) or P(class | x), or the responses.
 
-    `name`: name of the problem; or the formula.
-    `task`: formulas of models are checked against it.
-    `response`: with all classes of the problem, also those without rows.
-    `truth` (m,): m(x), or P(class | x).  If it is not known, the observed responses, or 1 for the
-      observed class.
-    `noise`: variance of the noise of a regression; 0 for classes, whose `truth` includes the
-      noise; None if the truth is not known.
-    `max_rows`: largest size of a training sample; None if there is no limit.
-    `sample`: takes a number of rows and a seed, and returns a training sample, with the codes of
-      its groups, if there are any, by argument.
+    `noise`: variance of a regression's noise; 0 for classes; None if the truth is not known.
+    `sample`: takes a number of rows and a seed; returns the rows, and codes of groups by argument.
     """
 
     name: str

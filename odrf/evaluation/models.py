@@ -67,14 +67,10 @@ class BesideFormula:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A table and the response to be predicted in it.
+    """A table of N rows, `table`, and the response in it, which its n rows `data` have.
 
-    `data`: its n rows that have a response.  Text columns are categorical, so that levels which a
-    fold lacks stay known.  `response`: with the kind and the classes of the whole table.  `y` (n,):
-    the response, or class codes 0 … K - 1; of times to an event residuals, as in `TrainingData`.
-    `table`: the N rows and all columns, as the user gave them.  `used` (N,): which of these have a
-    response.  `structure`, `times`: groups, order and strata; times and events, if the response is
-    ``Surv()``.
+    Text columns are categorical, so that levels which a fold lacks stay known.  `y` (n,): the
+    response, or class codes 0 … K - 1; of times to an event residuals, as in `TrainingData`.
     """
 
     name: str
@@ -199,10 +195,7 @@ def check_same_kind(tasks: list[Task]) -> None:
 def with_weight(
     data: pd.DataFrame, weights: str, of_rows: Mapping[str, Any]
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return the rows of a table that have a weight other than 0 in the column `weights`.
-
-    With them the arguments `of_rows`, of which lists and arrays have a value for each row.
-    """
+    """Return the rows whose weight is not 0, and the arguments `of_rows` with values of these."""
     counted = rows_that_count(raw_weights(weights, data))
     if counted.all():
         return data, dict(of_rows)
@@ -254,13 +247,10 @@ FEWEST = 2
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Training and test rows, the same for every model.
+    """Training and test rows, the same for every model, whose own formula takes precedence.
 
-    `formula`: formula of the table; that of a model takes precedence.  `response`: with the kind
-    and the classes of the whole table.  `probabilities`: whether probabilities of the classes are
-    to be predicted.  `env`: where functions in formulas are looked up.  `structure` (n,): by the
-    argument of a fit, `groups`, `order` and `strata` of the training rows.  `curves_at` (G,): the
-    times at which survival is to be predicted, if it is.
+    `response` has the classes of the whole table; `structure` (n,) is by argument of a fit;
+    `curves_at` (G,) are the times at which survival is to be predicted, if it is.
     """
 
     formula: str
@@ -549,10 +539,7 @@ def _with_nan(design: Design, X: Matrix) -> NDArray[np.float32]:
 
 
 class RowSplit(NamedTuple):
-    """Training and test rows of a task, as numbers or masks (n,), and the seed of the models.
-
-    `where` describes them in messages.
-    """
+    """Rows of a task, numbers or masks (n,), the models' seed, and `where` for messages."""
 
     task: Task
     train: NDArray[Any]
@@ -612,10 +599,7 @@ def each_in_turn(
 def predictions_of_all(
     named_models: Mapping[str, Model], split: Split, where: str
 ) -> Iterator[NDArray[Any]]:
-    """Yield each model's predictions of the test rows, fitted to the training rows.
-
-    `where` describes the rows, for the `InputError` that names a model which fails.
-    """
+    """Yield each model's predictions of the test rows; a failing model is named with `where`."""
     for name, model in named_models.items():
         try:
             predicted = predictions(model, split)

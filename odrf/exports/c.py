@@ -11,19 +11,7 @@ import numpy as np
 
 from odrf.engine.trees.forest import HALF
 from odrf.errors import InputError
-from odrf.exports.columns import (
-    Applied,
-    Cell,
-    EmptyColumn,
-    Labelled,
-    LevelColumn,
-    Literal,
-    MatrixColumn,
-    Multiplier,
-    Numeric,
-    RankedCell,
-    type_of_labels,
-)
+from odrf.exports import columns as matrix
 from odrf.exports.trees import MOST_WHOLE, Description, require_labels, require_sources
 from odrf.text.names import free_name
 from odrf.version import __version__
@@ -266,7 +254,7 @@ def _tables(fit: Description, name: str) -> list[str]:
     ]
     if fit.labels:
         known = fit.labels
-        is_text = type_of_labels(known) == "text"
+        is_text = matrix.type_of_labels(known) == "text"
         text = _listed(_quoted(label) if is_text else _double(float(label)) for label in known)
         kind = "const char *const" if is_text else "const double"
         lines += [f"{kind} {name}_classes[{len(known)}] = {{{text}}};", ""]
@@ -305,22 +293,20 @@ def _columns(fit: Description, fields: dict[str, str], name: str) -> list[str]:
     values = []
     for number in fit.used_sources:
         source = fit.sources[number]
-        if isinstance(source, Labelled):
+        if isinstance(source, matrix.Labelled):
             lines += _labels(fit, source.column, source.labels, f"labels_{number}")
             code = _code(fit, source.column, cells, f"labels_{number}", len(source.labels))
             values.append(f"    const int value_{number} = {code};")
         else:
-            lines += _rank_labels(fit, source, number)
+            if isinstance(source, matrix.RankedCell):
+                lines += _labels(fit, source.column, source.labels, f"labels_{number}")
             values.append(
                 f"    const double value_{number} = {_numeric(fit, source, cells, number)};"
             )
     lines += values
-    tests = [f"{cells[column]} == NULL" for column in fit.required if fit.kinds[column] == "text"]
-    tests += [
-        f"{cells[column]} != {cells[column]}"
-        for column in fit.required
-        if fit.kinds[column] != "text"
-    ]
+    texts = [cells[column] for column in fit.required if fit.kinds[column] == "text"]
+    numbers = [cells[column] for column in fit.required if fit.kinds[column] != "text"]
+    tests = [*(f"{cell} == NULL" for cell in texts), *(f"{cell} != {cell}" for cell in numbers)]
     lines += [f"    if ({' || '.join(tests)}) return 0;"] if tests else []
     for at, column in enumerate(fit.columns.values()):
         lines.append(f"    x[{at}] = {_column(fit, column)};")
@@ -352,32 +338,26 @@ def _code(fit: Description, column: str, cells: dict[str, str], labels: str, n: 
     return f"{kind}_code({cells[column]}, {labels}, {n})"
 
 
-def _rank_labels(fit: Description, value: Numeric, number: int) -> list[str]:
-    if isinstance(value, RankedCell):
-        return _labels(fit, value.column, value.labels, f"labels_{number}")
-    return []
-
-
-def _numeric(fit: Description, value: Numeric, cells: dict[str, str], number: int) -> str:
+def _numeric(fit: Description, value: matrix.Numeric, cells: dict[str, str], number: int) -> str:
     match value:
-        case Literal(value=literal):
+        case matrix.Literal(value=literal):
             return f"({_double(literal)})"
-        case Cell(column=column):
+        case matrix.Cell(column=column):
             return cells[column]
-        case RankedCell(column=column, labels=labels):
+        case matrix.RankedCell(column=column, labels=labels):
             code = _code(fit, column, cells, f"labels_{number}", len(labels))
             return f"rank_of({code})"
-        case Applied(function=function, arguments=arguments):
+        case matrix.Applied(function=function, arguments=arguments):
             inner = (_numeric(fit, each, cells, number) for each in arguments)
             return FUNCTIONS[function].format(*inner)
 
 
-def _column(fit: Description, column: MatrixColumn) -> str:
+def _column(fit: Description, column: matrix.MatrixColumn) -> str:
     match column:
-        case LevelColumn(parts=parts):
+        case matrix.LevelColumn(parts=parts):
             known = " && ".join(f"value_{part.source} == {part.code}" for part in parts)
             return f"{known} ? 1.0f : 0.0f"
-        case EmptyColumn(sources=sources, empty=empty, present=present):
+        case matrix.EmptyColumn(sources=sources, empty=empty, present=present):
             tests = " || ".join(_empty(fit, source) for source in sources)
             return f"{tests} ? {_single(empty)} : {_single(present)}"
         case _:
@@ -388,12 +368,12 @@ def _column(fit: Description, column: MatrixColumn) -> str:
 
 
 def _empty(fit: Description, source: int) -> str:
-    if isinstance(fit.sources[source], Labelled):
+    if isinstance(fit.sources[source], matrix.Labelled):
         return f"value_{source} < 0"
     return f"value_{source} != value_{source}"
 
 
-def _part(part: Multiplier) -> str:
+def _part(part: matrix.Multiplier) -> str:
     if part.code is None:
         return f"value_{part.source}"
     return f"indicator(value_{part.source}, {part.code})"

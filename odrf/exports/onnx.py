@@ -1,8 +1,6 @@
-"""Trees and forests as models of ONNX.
+"""Trees and forests as models of ONNX: all trees walk at once, one split in each step.
 
-All trees walk at once, one split in each step, each row in each tree at its own node.  A step adds
-the terms of the splits one after another, as the engine does: a product of matrices may add them in
-another order.
+A step adds terms one after another, as the engine does; a product of matrices may not.
 """
 
 from __future__ import annotations
@@ -20,19 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 from odrf.design.scaling import FARTHEST
 from odrf.engine.trees.forest import HALF
 from odrf.errors import InputError
-from odrf.exports.columns import (
-    Applied,
-    Cell,
-    EmptyColumn,
-    Labelled,
-    LevelColumn,
-    Literal,
-    NumberColumn,
-    Numeric,
-    RankedCell,
-    require_known,
-    type_of_labels,
-)
+from odrf.exports import columns as matrix
 from odrf.exports.trees import (
     MOST_WHOLE,
     Branch,
@@ -61,10 +47,7 @@ def tensor_type(dtype: Any) -> int:
 
 
 class GraphBuilder:
-    """Nodes and constants of a graph, or of the body of a loop in one.
-
-    `inputs`: by column of the data the name of its tensor.
-    """
+    """Nodes and constants of a graph or a loop's body; `inputs`: tensors by column of data."""
 
     def __init__(self, outer: GraphBuilder | None = None) -> None:
         self.outer = outer
@@ -122,7 +105,7 @@ class OnnxColumns:
         self.made: dict[int, str] = {}
         self.some = graph.inputs[next(iter(graph.inputs))]
 
-    def matrix(self) -> str:
+    def all_columns(self) -> str:
         """Return the columns (n, p + 1) in float32, and a column of 1."""
         columns = [self.column(column) for column in self.fit.columns.values()]
         one = self.graph.constant(np.ones(1, dtype=np.float32))
@@ -144,7 +127,9 @@ class OnnxColumns:
 
     def any_empty(self) -> str:
         """Return whether any row has an empty source, of those that columns of the matrix tell."""
-        tellers = [each for each in self.fit.columns.values() if isinstance(each, EmptyColumn)]
+        tellers = [
+            each for each in self.fit.columns.values() if isinstance(each, matrix.EmptyColumn)
+        ]
         sources = dict.fromkeys(source for each in tellers for source in each.sources)
         empty = self.either([self._empty(source) for source in sources])
         if empty is None:
@@ -173,16 +158,16 @@ class OnnxColumns:
         code = self._codes_of_text(cells, [""], EMPTY_TEXT)
         return self.graph.add("Equal", [code, self._whole(EMPTY_TEXT)])
 
-    def column(self, column: NumberColumn | LevelColumn | EmptyColumn) -> str:
+    def column(self, column: matrix.NumberColumn | matrix.LevelColumn | matrix.EmptyColumn) -> str:
         """Return a column of the matrix, (n, 1) in float32."""
         graph = self.graph
         match column:
-            case LevelColumn(parts=parts):
+            case matrix.LevelColumn(parts=parts):
                 known = self._level(parts[0].source, parts[0].code or 0)
                 for part in parts[1:]:
                     known = graph.add("And", [known, self._level(part.source, part.code or 0)])
                 return graph.cast(known, np.float32)
-            case EmptyColumn(sources=sources, empty=empty, present=present):
+            case matrix.EmptyColumn(sources=sources, empty=empty, present=present):
                 where = self.either([self._empty(source) for source in sources])
                 assert where is not None
                 sides = [
@@ -204,7 +189,7 @@ class OnnxColumns:
         """Return a source, (n, 1): a float64, or the code of a label."""
         if number not in self.made:
             source = self.fit.sources[number]
-            if isinstance(source, Labelled):
+            if isinstance(source, matrix.Labelled):
                 self.made[number] = self._codes(source.column, source.labels)
             else:
                 self.made[number] = self._numeric(source)
@@ -214,7 +199,7 @@ class OnnxColumns:
         return self.graph.add("Equal", [self._source(source), self._whole(code)])
 
     def _empty(self, source: int) -> str:
-        if isinstance(self.fit.sources[source], Labelled):
+        if isinstance(self.fit.sources[source], matrix.Labelled):
             return self.graph.add("Less", [self._source(source), self._whole(0)])
         return self.graph.add("IsNaN", [self._source(source)])
 
@@ -260,21 +245,21 @@ class OnnxColumns:
             filled = self._number(float(fill))
         return self.graph.add("Where", [self.is_empty_cell(column), filled, cells])
 
-    def _numeric(self, value: Numeric) -> str:
+    def _numeric(self, value: matrix.Numeric) -> str:
         match value:
-            case Literal(value=number):
+            case matrix.Literal(value=number):
                 return self._number(number)
-            case Cell(column=column):
+            case matrix.Cell(column=column):
                 return self._cell(column)
-            case RankedCell(column=column, labels=labels):
+            case matrix.RankedCell(column=column, labels=labels):
                 code = self._codes(column, labels)
                 rank = self.graph.add("Add", [self.graph.cast(code, np.float64), self._number(1.0)])
                 unknown = self.graph.add("Less", [code, self._whole(0)])
                 return self.graph.add("Where", [unknown, self._number(math.nan), rank])
-            case Applied(function="square", arguments=(argument,)):
+            case matrix.Applied(function="square", arguments=(argument,)):
                 one = self._numeric(argument)
                 return self.graph.add("Mul", [one, one])
-            case Applied(function=function, arguments=arguments):
+            case matrix.Applied(function=function, arguments=arguments):
                 if function not in OPERATORS:
                     raise InputError(
                         f"to_onnx() does not know the function {function!r} of the formula: "
@@ -353,7 +338,7 @@ class SplitTables:
                 self._terms.append((self._place[term.column], 0, len(self._coefficients)))
                 self._coefficients.append(term.coefficient)
                 column = self._fit.columns[term.column]
-                if not (isinstance(column, EmptyColumn) and column.present == 0):
+                if not (isinstance(column, matrix.EmptyColumn) and column.present == 0):
                     end = len(self._terms)
         return end
 
@@ -372,13 +357,13 @@ class SplitTables:
     def _factor(self, term: Term) -> int | None:
         """Return the factor of which a term is a level, if it is no product."""
         column = self._fit.columns[term.column]
-        if not isinstance(column, LevelColumn) or len(column.parts) > 1:
+        if not isinstance(column, matrix.LevelColumn) or len(column.parts) > 1:
             return None
         return column.parts[0].source
 
     def _code(self, term: Term) -> int:
         column = self._fit.columns[term.column]
-        assert isinstance(column, LevelColumn)
+        assert isinstance(column, matrix.LevelColumn)
         return column.parts[0].code or 0
 
     def _deepest(self, n_splits: int) -> int:
@@ -454,13 +439,13 @@ def _require_held(fit: Description, columns: tuple[str, ...]) -> None:
 def _any_column(fit: Description) -> tuple[str, ...]:
     known = tuple(name for name, kind in fit.kinds.items() if kind in TYPES)
     if not known:
-        require_known(fit.kinds, fit.kinds)
+        matrix.require_known(fit.kinds, fit.kinds)
     return known[:1]
 
 
 def _leaves(graph: GraphBuilder, fit: Description, made: OnnxColumns) -> str:
     """Return the leaf (n, B) that each row reaches in each tree, by its number among all leaves."""
-    tables, x = SplitTables(fit), made.matrix()
+    tables, x = SplitTables(fit), made.all_columns()
     begin = graph.constant(np.array([0])), graph.constant(np.array([1]))
     n_rows = graph.add("Slice", [graph.add("Shape", [x]), *begin])
     shape = graph.add("Concat", [n_rows, graph.constant(np.array([len(fit.roots)]))], axis=0)
@@ -562,14 +547,12 @@ def _mean_of_leaves(graph: GraphBuilder, fit: Description, leaves: str) -> str:
     value = body.add("Gather", [table, leaf], axis=0)
     more = body.add("Add", [total, value])
     first = graph.add("Gather", [leaves, graph.constant(np.int64(0))], axis=1)
-    zeros = graph.add("Mul", [graph.add("Gather", [table, first], axis=0), _zero(graph)])
+    zeros = graph.add(
+        "Mul", [graph.add("Gather", [table, first], axis=0), graph.constant(np.float64(0))]
+    )
     n_trees = np.int64(len(fit.roots))
     summed = _loop(graph, body, n_trees, [(zeros, total, more)], np.float64, number)
     return graph.add("Div", [summed, graph.constant(np.float64(len(fit.roots)))])
-
-
-def _zero(graph: GraphBuilder) -> str:
-    return graph.constant(np.float64(0))
 
 
 def _outputs(
@@ -612,11 +595,11 @@ def _cumulated(graph: GraphBuilder, mean: str) -> tuple[str, str]:
 
 def _labels(fit: Description) -> NDArray:
     """Return the classes, numbers as floats where rows can have none: it is NaN then."""
-    if type_of_labels(fit.labels) == "text":
+    if matrix.type_of_labels(fit.labels) == "text":
         return np.array(fit.labels, dtype=object)
     if fit.required or any(isinstance(label, float) for label in fit.labels):
         return np.array(fit.labels, dtype=np.float64)
-    if type_of_labels(fit.labels) == "logical":
+    if matrix.type_of_labels(fit.labels) == "logical":
         return np.array(fit.labels)
     for dtype in (np.int64, np.uint64):
         if np.iinfo(dtype).min <= min(fit.labels) and max(fit.labels) <= np.iinfo(dtype).max:

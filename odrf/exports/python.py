@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from odrf.engine.trees.forest import HALF
 from odrf.errors import InputError
-from odrf.exports.columns import (
-    Applied,
-    Cell,
-    EmptyColumn,
-    Labelled,
-    LevelColumn,
-    Literal,
-    MatrixColumn,
-    Multiplier,
-    Numeric,
-    RankedCell,
-)
+from odrf.exports import columns as matrix
 from odrf.exports.trees import Description, cells_of
 from odrf.text.splits import visible
 from odrf.version import __version__
@@ -180,13 +169,13 @@ def _columns_text(fit: Description) -> str:
         lines += [f"    if any(map(_is_empty, ({empty},))):", "        return None"]
     for number in fit.used_sources:
         source = fit.sources[number]
-        if isinstance(source, Labelled):
+        if isinstance(source, matrix.Labelled):
             codes = {label: k for k, label in enumerate(source.labels) if label is not None}
             value = f"_label({names[source.column]}, {codes!r}, -1)"
         else:
             value = _numeric(source, names)
             cells = cells_of(source)
-            if isinstance(source, Applied) and cells:
+            if isinstance(source, matrix.Applied) and cells:
                 empty = " or ".join(f"_is_empty({names[cell]})" for cell in cells)
                 value = f"math.nan if {empty} else {value}"
         lines.append(f"    value_{number} = {value}")
@@ -199,25 +188,25 @@ def _plain(value: object) -> object:
     return value.item() if hasattr(value, "item") else value
 
 
-def _numeric(value: Numeric, names: dict[str, str]) -> str:
+def _numeric(value: matrix.Numeric, names: dict[str, str]) -> str:
     match value:
-        case Literal(value=number):
+        case matrix.Literal(value=number):
             return f"({number!r})" if number < 0 else repr(number)
-        case Cell(column=column):
+        case matrix.Cell(column=column):
             return f"_number({names[column]})"
-        case RankedCell(column=column, labels=labels):
+        case matrix.RankedCell(column=column, labels=labels):
             ranks = {label: 1.0 + k for k, label in enumerate(labels)}
             return f"_label({names[column]}, {ranks!r}, math.nan)"
-        case Applied(function=function, arguments=arguments):
+        case matrix.Applied(function=function, arguments=arguments):
             return FUNCTIONS[function].format(*(_numeric(each, names) for each in arguments))
 
 
-def _column(fit: Description, column: MatrixColumn) -> str:
+def _column(fit: Description, column: matrix.MatrixColumn) -> str:
     match column:
-        case LevelColumn(parts=parts):
+        case matrix.LevelColumn(parts=parts):
             known = " and ".join(f"value_{part.source} == {part.code}" for part in parts)
             return f"1.0 if {known} else 0.0"
-        case EmptyColumn(sources=sources, empty=empty, present=present):
+        case matrix.EmptyColumn(sources=sources, empty=empty, present=present):
             tests = " or ".join(_empty(fit, source) for source in sources)
             return f"{float(empty)!r} if {tests} else {float(present)!r}"
         case _:
@@ -226,12 +215,12 @@ def _column(fit: Description, column: MatrixColumn) -> str:
 
 
 def _empty(fit: Description, source: int) -> str:
-    if isinstance(fit.sources[source], Labelled):
+    if isinstance(fit.sources[source], matrix.Labelled):
         return f"value_{source} < 0"
     return f"value_{source} != value_{source}"
 
 
-def _part(part: Multiplier) -> str:
+def _part(part: matrix.Multiplier) -> str:
     if part.code is None:
         return f"value_{part.source}"
     return f"_indicator(value_{part.source}, {part.code})"

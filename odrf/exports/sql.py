@@ -14,18 +14,7 @@ import numpy as np
 
 from odrf.design.scaling import FARTHEST
 from odrf.errors import InputError
-from odrf.exports.columns import (
-    Applied,
-    Cell,
-    EmptyColumn,
-    Labelled,
-    LevelColumn,
-    Literal,
-    Multiplier,
-    NumberColumn,
-    Numeric,
-    RankedCell,
-)
+from odrf.exports import columns as matrix
 from odrf.exports.trees import (
     Branch,
     Description,
@@ -145,10 +134,7 @@ FUNCTIONS = {
 
 
 class SqlColumns:
-    """The columns of the matrix in a dialect of SQL.
-
-    If `complete`, rows have no empty cells, and no labels but the known ones.
-    """
+    """The columns of the matrix in SQL; if `complete`, no cells are empty, all labels known."""
 
     def __init__(self, fit: Description, dialect: Dialect, complete: bool) -> None:
         self.fit = fit
@@ -164,24 +150,24 @@ class SqlColumns:
         plain = fill.item() if isinstance(fill, np.generic) else fill
         return f"COALESCE({name}, {self.dialect.literal(plain)})"
 
-    def number(self, value: Numeric) -> str:
+    def number(self, value: matrix.Numeric) -> str:
         """Return a number in 64 bits; NULL where a cell that it needs is empty."""
         match value:
-            case Literal(value=number):
+            case matrix.Literal(value=number):
                 return self.dialect.number(number)
-            case Cell(column=column) if self.fit.kinds[column] == "logical":
+            case matrix.Cell(column=column) if self.fit.kinds[column] == "logical":
                 cell = self.cell(column)
                 one, zero = self.dialect.number(1.0), self.dialect.number(0.0)
                 return f"CASE WHEN {cell} THEN {one} WHEN NOT {cell} THEN {zero} END"
-            case Cell(column=column):
+            case matrix.Cell(column=column):
                 return f"CAST({self.cell(column)} AS {self.dialect.double})"
-            case RankedCell(column=column, labels=labels):
+            case matrix.RankedCell(column=column, labels=labels):
                 ranks = " ".join(
                     f"WHEN {self.dialect.literal(label)} THEN {self.dialect.number(rank)}"
                     for rank, label in enumerate(labels, start=1)
                 )
                 return f"CASE {self.cell(column)} {ranks} END"
-            case Applied(function=function, arguments=arguments):
+            case matrix.Applied(function=function, arguments=arguments):
                 if function not in FUNCTIONS:
                     raise InputError(
                         f"to_sql() does not know the function {function!r} of the formula: compute "
@@ -203,12 +189,12 @@ class SqlColumns:
             return "FALSE"
         fit = self.fit
         of = fit.sources[source]
-        if isinstance(of, Labelled):
+        if isinstance(of, matrix.Labelled):
             known = ", ".join(self.dialect.literal(each) for each in of.labels if each is not None)
             cell = self.cell(of.column)
             unknown = f"{cell} NOT IN ({known})"
             return unknown if of.column in fit.fills else f"{cell} IS NULL OR {unknown}"
-        if isinstance(of, RankedCell):
+        if isinstance(of, matrix.RankedCell):
             return f"({self.number(of)}) IS NULL"
         tests = [f"{self.cell(cell)} IS NULL" for cell in cells_of(of) if cell not in fit.fills]
         return " OR ".join(tests) or "FALSE"
@@ -216,15 +202,15 @@ class SqlColumns:
     def term(self, column: int, coefficient: np.float32) -> str:
         """Return a coefficient times a column of the matrix, in 32 bits."""
         match self.fit.columns[column]:
-            case LevelColumn(parts=parts):
+            case matrix.LevelColumn(parts=parts):
                 tests = " AND ".join(self.is_label(each.source, each.code or 0) for each in parts)
                 return self._where(tests, coefficient, np.float32(0))
-            case EmptyColumn(sources=sources, empty=empty, present=present):
+            case matrix.EmptyColumn(sources=sources, empty=empty, present=present):
                 if self.complete:
                     return self.dialect.single_number(coefficient * present)
                 tests = " OR ".join(map(self.is_empty, sources))
                 return self._where(tests, coefficient * empty, coefficient * present)
-            case NumberColumn() as number:
+            case matrix.NumberColumn() as number:
                 return self._scaled(number, coefficient)
 
     def levels(self, source: int, coefficients: dict[int, np.float32]) -> str:
@@ -243,7 +229,7 @@ class SqlColumns:
         single = self.dialect.single_number
         return f"CASE WHEN {condition} THEN {single(yes)} ELSE {single(no)} END"
 
-    def _scaled(self, column: NumberColumn, coefficient: np.float32) -> str:
+    def _scaled(self, column: matrix.NumberColumn, coefficient: np.float32) -> str:
         dialect = self.dialect
         scaled = " * ".join(map(self._part, column.parts))
         if column.low != 0:
@@ -255,15 +241,18 @@ class SqlColumns:
             scaled = f"{scaled} / {dialect.number(column.range)}"
         if any(self.is_empty(part.source) != "FALSE" for part in column.parts):
             scaled = f"COALESCE({scaled}, {dialect.number(0.0)})"
-        if any(isinstance(self.fit.sources[part.source], Cell | Applied) for part in column.parts):
+        if any(
+            isinstance(self.fit.sources[part.source], matrix.Cell | matrix.Applied)
+            for part in column.parts
+        ):
             scaled = dialect.clipped(scaled, FARTHEST)
         text = dialect.narrowed(scaled) if dialect.single is not None else f"({scaled})"
         return f"{dialect.single_number(coefficient)} * {text}"
 
-    def _part(self, part: Multiplier) -> str:
+    def _part(self, part: matrix.Multiplier) -> str:
         if part.code is None:
             of = self.fit.sources[part.source]
-            assert not isinstance(of, Labelled)
+            assert not isinstance(of, matrix.Labelled)
             return self.number(of)
         one, zero = self.dialect.number(1.0), self.dialect.number(0.0)
         test, empty = self.is_label(part.source, part.code), self.is_empty(part.source)
@@ -271,9 +260,9 @@ class SqlColumns:
             return f"CASE WHEN {test} THEN {one} ELSE {zero} END"
         return f"CASE WHEN {empty} THEN NULL WHEN {test} THEN {one} ELSE {zero} END"
 
-    def _factor(self, source: int) -> Labelled:
+    def _factor(self, source: int) -> matrix.Labelled:
         factor = self.fit.sources[source]
-        assert isinstance(factor, Labelled)
+        assert isinstance(factor, matrix.Labelled)
         return factor
 
 
@@ -388,7 +377,7 @@ class _Writer:
     def _never(self, term: Term) -> bool:
         """Return whether a term is 0 in all rows, because it tells empty cells."""
         column = self.fit.columns[term.column]
-        return self.complete and isinstance(column, EmptyColumn) and column.present == 0
+        return self.complete and isinstance(column, matrix.EmptyColumn) and column.present == 0
 
     def _number_condition(self, sides: NumberSides, left: bool) -> str:
         cell, limit = self.columns.cell(sides.column), sides.limit
@@ -419,7 +408,7 @@ class _Writer:
     def _factor(self, term: Term) -> int | None:
         """Return the factor of which a term is a level, if it is no product."""
         column = self.fit.columns[term.column]
-        if not isinstance(column, LevelColumn) or len(column.parts) > 1:
+        if not isinstance(column, matrix.LevelColumn) or len(column.parts) > 1:
             return None
         return column.parts[0].source
 
@@ -428,13 +417,13 @@ class _Writer:
         listed: list[Term] = list(terms)  # type: ignore[call-overload]
         if source is None:
             return [self.columns.term(*term) for term in listed]
-        assert isinstance(self.fit.sources[source], Labelled)
+        assert isinstance(self.fit.sources[source], matrix.Labelled)
         codes = {self._code(term): term.coefficient for term in listed}
         return [self.columns.levels(source, codes)]
 
     def _code(self, term: Term) -> int:
         column = self.fit.columns[term.column]
-        assert isinstance(column, LevelColumn)
+        assert isinstance(column, matrix.LevelColumn)
         return column.parts[0].code or 0
 
     def _threshold(self, threshold: np.float32) -> str:

@@ -15,25 +15,7 @@ from numpy.typing import NDArray
 from odrf.engine.trees.forest import predicted_classes
 from odrf.engine.trees.packing import HEAD, Packed
 from odrf.errors import InputError
-from odrf.exports.columns import (
-    Applied,
-    Cell,
-    EmptyColumn,
-    Labelled,
-    LevelColumn,
-    Literal,
-    MatrixColumn,
-    NumberColumn,
-    RankedCell,
-    Source,
-    can_be_empty,
-    columns_of_matrix,
-    kinds_of_labels,
-    raw_kinds,
-    require_known,
-    sources_of,
-    type_of_labels,
-)
+from odrf.exports import columns as matrix
 from odrf.fits.fit import AnyFit
 from odrf.fits.missing import filling_forest
 
@@ -63,8 +45,6 @@ class Branch:
 class Description:
     """Trees as functions of the columns of a data frame; it holds no training rows.
 
-    `title`: the call of the fit.
-    `response`: the name of the response.
     `labels`: the classes; empty for a regression.
     `kinds`: by column of the data "number", "logical" or "text"; else what it holds, such as
       "dates".
@@ -72,9 +52,7 @@ class Description:
     `fills`: by column what an empty cell is filled with.
     `required`: a row with an empty cell in one of these columns has no prediction.
     `with_empty_text`: the columns that have an empty text among the levels of a factor.
-    `sources`: what each atom of the formula is computed from.
     `columns`: the columns of the matrix that the splits use.
-    `splits`: the splits of all trees.
     `roots` (B,): the first split of each tree; or -1 - i for leaf i.
     `nodes`: by leaf i its number within its tree.
     `value` (K,): by leaf its mean response or class shares.
@@ -90,8 +68,8 @@ class Description:
     fills: Mapping[str, Any]
     required: tuple[str, ...]
     with_empty_text: frozenset[str]
-    sources: tuple[Source, ...]
-    columns: Mapping[int, MatrixColumn]
+    sources: tuple[matrix.Source, ...]
+    columns: Mapping[int, matrix.MatrixColumn]
     splits: tuple[Branch, ...]
     roots: tuple[int, ...]
     nodes: Mapping[int, int]
@@ -120,30 +98,34 @@ class Description:
         return value / np.cumsum(value)[-1] if self.votes and self.labels else value
 
 
-def sources_in(column: MatrixColumn) -> tuple[int, ...]:
+def sources_in(column: matrix.MatrixColumn) -> tuple[int, ...]:
     """Return the numbers of the sources that a column is computed from."""
-    if isinstance(column, EmptyColumn):
+    if isinstance(column, matrix.EmptyColumn):
         return column.sources
     return tuple(part.source for part in column.parts)
 
 
-def cells_of(source: Source) -> tuple[str, ...]:
+def cells_of(source: matrix.Source) -> tuple[str, ...]:
     """Return the columns of the data that a source is computed from."""
     match source:
-        case Labelled(column=column) | Cell(column=column) | RankedCell(column=column):
+        case (
+            matrix.Labelled(column=column)
+            | matrix.Cell(column=column)
+            | matrix.RankedCell(column=column)
+        ):
             return (column,)
-        case Applied(arguments=arguments):
+        case matrix.Applied(arguments=arguments):
             return tuple(dict.fromkeys(cell for each in arguments for cell in cells_of(each)))
-        case Literal():
+        case matrix.Literal():
             return ()
 
 
 def description_of(fit: AnyFit) -> Description:
     """Return the description of a fit whose prediction is the mean of its trees."""
     design = fit.design
-    sources, columns = sources_of(design), list(columns_of_matrix(design))
-    kinds = kinds_of_labels(raw_kinds(design), sources)
-    fillable = can_be_empty(design)
+    sources, columns = matrix.sources_of(design), list(matrix.columns_of_matrix(design))
+    kinds = matrix.kinds_of_labels(matrix.raw_kinds(design), sources)
+    fillable = matrix.can_be_empty(design)
     forest = fit.forest
     required: tuple[str, ...] = ()
     if design.missing in ("drop", "raise"):
@@ -158,7 +140,7 @@ def description_of(fit: AnyFit) -> Description:
         forest = filling_forest(fit, np.array(fillable, dtype=np.int64))
         for j in fillable:
             column = columns[j]
-            empty = EmptyColumn((), np.float32(1), np.float32(0))
+            empty = matrix.EmptyColumn((), np.float32(1), np.float32(0))
             columns.append(
                 None if column is None else replace(empty, sources=tuple(sources_in(column)))
             )
@@ -166,7 +148,9 @@ def description_of(fit: AnyFit) -> Description:
     used = sorted({term.column for split in splits for term in split.terms})
     kept = {j: column for j in used if (column := columns[j]) is not None}
     known = _known(sources, {s for column in kept.values() for s in sources_in(column)})
-    require_known(kinds, [*required, *(cell for source in known for cell in cells_of(source))])
+    matrix.require_known(
+        kinds, [*required, *(cell for source in known for cell in cells_of(source))]
+    )
     response = design.response
     first_of_tree = np.searchsorted(forest.root, places, side="right") - 1
     return Description(
@@ -184,7 +168,7 @@ def description_of(fit: AnyFit) -> Description:
         with_empty_text=frozenset(
             source.column
             for source in sources
-            if isinstance(source, Labelled | RankedCell) and "" in source.labels
+            if isinstance(source, matrix.Labelled | matrix.RankedCell) and "" in source.labels
         ),
         sources=known,
         columns=kept,
@@ -217,12 +201,14 @@ def _labels(response: str, classes: pd.Index | None) -> tuple[Any, ...]:
     return labels
 
 
-def _known(sources: tuple[Source | InputError, ...], used: set[int]) -> tuple[Source, ...]:
+def _known(
+    sources: tuple[matrix.Source | InputError, ...], used: set[int]
+) -> tuple[matrix.Source, ...]:
     """Return the sources, of those that no split uses a number; raise for others not known."""
-    found: list[Source] = []
+    found: list[matrix.Source] = []
     for number, source in enumerate(sources):
         if number not in used:
-            found.append(Literal(0.0))
+            found.append(matrix.Literal(0.0))
         elif isinstance(source, InputError):
             raise source
         else:
@@ -231,7 +217,7 @@ def _known(sources: tuple[Source | InputError, ...], used: set[int]) -> tuple[So
 
 
 def _decoded(
-    packed: Packed, columns: list[MatrixColumn | None]
+    packed: Packed, columns: list[matrix.MatrixColumn | None]
 ) -> tuple[tuple[Branch, ...], tuple[int, ...], list[int]]:
     """Return the splits that rows can reach, the roots of the trees, and the leaves."""
     splits: list[Branch] = []
@@ -265,7 +251,7 @@ def _records(packed: Packed, root: int) -> Iterator[int]:
                 waiting.append(at + child)
 
 
-def _terms(packed: Packed, at: int, columns: list[MatrixColumn | None]) -> tuple[Term, ...]:
+def _terms(packed: Packed, at: int, columns: list[matrix.MatrixColumn | None]) -> tuple[Term, ...]:
     first = at + HEAD
     last = first + 2 * int(packed.words[at + 3])
     return tuple(
@@ -294,10 +280,7 @@ class NumberSides:
 
 @dataclass(frozen=True)
 class LabelSides:
-    """Which labels go left.
-
-    `left`, `right`: the known labels.  `others_left`: whether empty cells and other labels go left.
-    """
+    """Which known labels go left and right; `others_left`: whether empty cells and others do."""
 
     column: str
     left: tuple[object, ...]
@@ -310,30 +293,26 @@ def sides_of(fit: Description, split: Branch) -> NumberSides | LabelSides | None
     sources = {s for term in split.terms for s in sources_in(fit.columns[term.column])}
     if len(sources) != 1:
         return None
-    source = sources.pop()
-    of = fit.sources[source]
-    if isinstance(of, Labelled | RankedCell):
+    of = fit.sources[sources.pop()]
+    empty_left = _goes_left(fit, split, None)
+    if isinstance(of, matrix.Labelled | matrix.RankedCell):
         labels = [label for label in of.labels if label is not None]
         known = {label: _goes_left(fit, split, of.labels.index(label)) for label in labels}
-        unknown = _goes_left(fit, split, None)
-        return LabelSides(
-            of.column,
-            tuple(label for label, left in known.items() if left),
-            tuple(label for label, left in known.items() if not left),
-            unknown,
-        )
-    if not isinstance(of, Cell):
+        return _sides_of_labels(of.column, known, empty_left)
+    if not isinstance(of, matrix.Cell):
         return None
-    empty_left = _goes_left(fit, split, None)
     if fit.kinds[of.column] == "logical":
         known = {truth: _goes_left(fit, split, float(truth)) for truth in (False, True)}
-        return LabelSides(
-            of.column,
-            tuple(truth for truth, left in known.items() if left),
-            tuple(truth for truth, left in known.items() if not left),
-            empty_left,
-        )
+        return _sides_of_labels(of.column, known, empty_left)
     return _limit(fit, split, of.column, empty_left)
+
+
+def _sides_of_labels(column: str, goes_left: dict[Any, bool], others_left: bool) -> LabelSides:
+    left, right = (
+        tuple(label for label, to_left in goes_left.items() if to_left == side)
+        for side in (True, False)
+    )
+    return LabelSides(column, left, right, others_left)
 
 
 def _limit(fit: Description, split: Branch, column: str, empty_left: bool) -> NumberSides:
@@ -358,12 +337,12 @@ def _goes_left(fit: Description, split: Branch, value: float | None) -> bool:
         column = fit.columns[term.column]
         scaled = np.float32(0)
         match column:
-            case LevelColumn(parts=parts):
+            case matrix.LevelColumn(parts=parts):
                 scaled = np.float32(value is not None and parts[0].code == value)
-            case EmptyColumn(empty=empty, present=present):
+            case matrix.EmptyColumn(empty=empty, present=present):
                 scaled = empty if value is None else present
-            case NumberColumn(parts=parts) if value is not None:
-                ranked = isinstance(fit.sources[parts[0].source], RankedCell)
+            case matrix.NumberColumn(parts=parts) if value is not None:
+                ranked = isinstance(fit.sources[parts[0].source], matrix.RankedCell)
                 scaled = column.scaled(float(value) + ranked)
         total = total + term.coefficient * scaled
     return bool(total <= split.threshold)
@@ -418,7 +397,7 @@ def require_sources(fit: Description, language: str, most_whole: int) -> None:
     """Raise `InputError` unless a language can hold the levels of all factors of the splits."""
     for number in fit.used_sources:
         source = fit.sources[number]
-        if isinstance(source, Labelled | RankedCell):
+        if isinstance(source, matrix.Labelled | matrix.RankedCell):
             known = [label for label in source.labels if label is not None]
             require_labels(f"levels of {source.column!r}", known, language, most_whole)
 
@@ -426,7 +405,7 @@ def require_sources(fit: Description, language: str, most_whole: int) -> None:
 def require_labels(what: str, labels: Iterable[Any], language: str, most_whole: int) -> None:
     """Raise `InputError` unless a language can hold these labels, which are of one type."""
     labels = tuple(labels)
-    if labels and type_of_labels(labels) is None:
+    if labels and matrix.type_of_labels(labels) is None:
         raise InputError(
             f"the {what} are of several types: make them text, with .astype(str), before fitting"
         )

@@ -39,11 +39,7 @@ Ends = float | tuple[float, ...]
 
 @dataclass(frozen=True)
 class View:
-    """How a problem is drawn in two dimensions.
-
-    `low`, `high`: ends of the predictors' ranges, one for all or one for each.  `rest`: fixed
-    values of those that are not on an axis.  `shown`: the predictors on the axes, counted from 0.
-    """
+    """How a problem is drawn: ranges of predictors, values of the `rest`, and those `shown`."""
 
     low: Ends
     high: Ends
