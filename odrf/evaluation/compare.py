@@ -60,7 +60,10 @@ def differences(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDAr
 
 
 def signed_rank(difference: NDArray[np.float64]) -> float:
-    """Return the p-value of Wilcoxon's signed-rank test that differences (J,) tend below 0."""
+    """Return the p-value of Wilcoxon's signed-rank test that differences (J,) tend below 0.
+
+    It is 1 if all differences are 0.
+    """
     if not difference.any():
         return 1.0
     return float(wilcoxon(difference, alternative="less").pvalue)

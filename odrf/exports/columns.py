@@ -213,7 +213,10 @@ def raw_kinds(design: Design) -> dict[str, str]:
 def kinds_of_labels(
     kinds: Mapping[str, str], sources: Iterable[Source | InputError]
 ) -> dict[str, str]:
-    """Return what columns hold; of factors what their labels are, which objects call text."""
+    """Return what the columns hold, where factors are what their labels are, if of one type.
+
+    A column of categories says of numbers, too, that they are text, if they are objects.
+    """
     found = dict(kinds)
     for source in sources:
         if isinstance(source, Labelled | RankedCell):
