@@ -55,24 +55,29 @@ def test_an_unknown_entry_is_an_error():
         documented(type("A", (), {"__doc__": "A.\n\n    {of_nothing}\n"}))
 
 
-@pytest.mark.parametrize("name", CALLABLES)
-def test_no_place_is_left_empty_and_every_argument_is_explained(name):
-    function = CALLABLES[name]
-    assert not PLACE.search(function.__doc__ or "")
-    entries = entries_of(function)
-    if entries:
-        named = {one.strip("* ") for head in entries for one in head.split(" : ")[0].split(",")}
-        assert {*inspect.signature(function).parameters} - {"self"} <= named
+def test_no_place_is_left_empty_and_every_argument_is_explained():
+    unexplained = {}
+    for name, function in CALLABLES.items():
+        assert not PLACE.search(function.__doc__ or ""), name
+        heads = [head.split(" : ")[0].split(",") for head in entries_of(function)]
+        named = {one.strip("* ") for head in heads for one in head}
+        if named:
+            unexplained[name] = {*inspect.signature(function).parameters} - {"self"} - named
+    assert len(unexplained) > 300
+    assert not {name: rest for name, rest in unexplained.items() if rest}
 
 
 def test_no_place_of_a_class_is_left_empty():
     assert not [one.__name__ for one in CLASSES if PLACE.search(one.__doc__ or "")]
 
 
-@pytest.mark.parametrize("name", CALLABLES)
-def test_help_sends_nobody_elsewhere_for_an_argument(name):
-    entries = entries_of(CALLABLES[name])
-    assert not [head for head, text in entries.items() if re.match(r"\s*As (in|by|of) ", text)]
+def test_help_sends_nobody_elsewhere_for_an_argument():
+    assert not [
+        (name, head)
+        for name, function in CALLABLES.items()
+        for head, text in entries_of(function).items()
+        if re.match(r"\s*As (in|by|of) ", text)
+    ]
 
 
 @pytest.mark.parametrize("name", PREDICTS)
