@@ -37,7 +37,7 @@ from odrf.engine.numeric import streams
 from odrf.engine.trees.routing import predict
 from odrf.fits.blending import Kind, Pilots, pilot_evidence, pilot_trees
 from odrf.fits.stacking import Evidence
-from odrf.options.blend import kinds_of_trees
+from odrf.options.blend import FEWEST_TREES, kinds_of_trees
 from odrf.options.options import Options
 from odrf.options.tree import resolve
 
@@ -123,7 +123,7 @@ def grown_kinds(
     kinds_of: Callable[[Options, int, int, int, bool], dict[str, Options]],
 ) -> Grown:
     """Grow so many trees of each of the kinds that `kinds_of` returns the options of."""
-    options = default_options(trees, seed)
+    options = default_options(max(trees, FEWEST_TREES), seed)
     design, data = build_design("y ~ .", rows.train, kind=task, env=EvalEnvironment.capture())
     classes = design.response.classes
     P, p, n = len(design.predictors), len(design.columns), len(data.y)

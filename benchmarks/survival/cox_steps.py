@@ -9,15 +9,17 @@ and I the information of the risk sets,
 with d_r the events at the r-th time and S0_r, S1_r, S2_r the sums of w, w·z and w·z·zᵀ over the
 rows at risk then.  The first term is Σ_i w_i H_i z_i z_iᵀ, H_i being the cumulative hazard of row
 i.  Ties are Breslow's, so that the gradient is that of the scores.  I has the ridge of the other
-estimators.  Rows are taken as observed from the beginning.
+estimators.  Rows are taken as observed from the beginning.  The family has the times of the
+training rows, since kernels get rows without them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from odrf.engine.compiling import ZERO, kernel, summing
 from odrf.engine.directions.candidates import ROUND
@@ -32,16 +34,22 @@ __all__ = ["CoxSampler", "CoxStep"]
 
 
 class CoxSampler(NamedTuple):
-    """Parameters; see `odrf.projections.regression.EstimatedSampler`."""
+    """Parameters; see `odrf.projections.regression.EstimatedSampler` and `EventRanks.code`."""
 
     number: int
     subset_size: int
     direction_rows: int
+    code: NDArray[Any]
 
 
 @dataclass(frozen=True)
 class CoxStep(OnSubsets):
-    """One penalised Newton step of Cox's partial likelihood, from 0."""
+    """One penalised Newton step of Cox's partial likelihood, from 0.
+
+    `code` (n,): exits and events of the training rows; see `EventRanks`.
+    """
+
+    code: NDArray[Any] = field(compare=False, repr=False)
 
     name: ClassVar[str] = "cox_step"
     by_name: ClassVar[bool] = False
@@ -52,7 +60,7 @@ class CoxStep(OnSubsets):
 
     def sampler(self, number: int, feature_groups: Any, settings: Any, n: int) -> CoxSampler:
         """Return the sampler of a tree."""
-        return CoxSampler(number, settings.subset_size, settings.direction_rows)
+        return CoxSampler(number, settings.subset_size, settings.direction_rows, self.code)
 
 
 @draws(CoxSampler)
@@ -68,13 +76,13 @@ def _draw(
         )
         if terms < 0:
             c += not proposals.singly[0]
-        elif terms > 0 and _step(rows, lo, used, terms, total, work):
+        elif terms > 0 and _step(sampler.code, rows, lo, used, terms, total, work):
             c += write_direction(work, proposals, c)
     return c, last
 
 
 @kernel
-def _step(rows: Any, lo: int, m: int, d: int, total: float, work: Any) -> bool:
+def _step(code: Any, rows: Any, lo: int, m: int, d: int, total: float, work: Any) -> bool:
     """Write the step on the d terms in work.Z, for the scores in `work`, to work.theta."""
     theta = work.theta
     theta[0] = 1.0
@@ -82,7 +90,7 @@ def _step(rows: Any, lo: int, m: int, d: int, total: float, work: Any) -> bool:
         return True
     if not weigh(work.Z, d, m, work.weights, work.moment, work, theta) > UNRELATED * total:
         return False
-    _order(rows, lo, m, work)
+    _order(code, rows, lo, m, work)
     _information(d, m, work)
     add_ridge(work.A, d, RIDGE)
     solve(work.A, theta, d)
@@ -90,7 +98,7 @@ def _step(rows: Any, lo: int, m: int, d: int, total: float, work: Any) -> bool:
 
 
 @kernel
-def _order(rows: Any, lo: int, m: int, work: Any) -> None:
+def _order(code: Any, rows: Any, lo: int, m: int, work: Any) -> None:
     """Sort m rows by the ends of their observation; write what they add to the information.
 
     Keys are written to work.power, w_i H_i to work.variance, and to work.eta √d_r / S0_r at the
@@ -98,7 +106,7 @@ def _order(rows: Any, lo: int, m: int, work: Any) -> None:
     """
     keys = work.power.view(np.uint64)
     for i in range(m):
-        rank = exit_rank(rows.ranks.code[rows.at[lo + i]])
+        rank = exit_rank(code[rows.at[lo + i]])
         keys[i] = (np.uint64(rank) << VALUE_SHIFT) | np.uint64(i)
     sort_keys(keys, m)
     at_risk, last = 0.0, m - 1
@@ -107,7 +115,7 @@ def _order(rows: Any, lo: int, m: int, work: Any) -> None:
         while first >= 0 and keys[first] >> VALUE_SHIFT == rank:
             row = np.int64(keys[first] & POSITION)
             at_risk += work.weights[row]
-            dead += work.weights[row] * has_event(rows.ranks.code[rows.at[lo + row]])
+            dead += work.weights[row] * has_event(code[rows.at[lo + row]])
             work.eta[first], work.product[first] = 0.0, 0.0
             first -= 1
         if dead > 0.0:

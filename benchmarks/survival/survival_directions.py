@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from benchmarks.shared.markdown import table as markdown_table
 from benchmarks.shared.runs import go_on, run_or_report
@@ -36,16 +37,14 @@ from benchmarks.survival.survival_tables import (
     survival_table_names,
 )
 from odrf import odrf
+from odrf.engine.survival.event_ranks import event_ranks
 from odrf.statistics.survival.discrimination import unos_c
 from odrf.statistics.survival.observation import censoring_curve
 from odrf.statistics.survival.scores import brier_scores
 
 FORESTS: dict[str, dict[str, Any]] = {"blend": {}, "one kind": {"blend": False}}
-DIRECTIONS: dict[str, Any] = {
-    "logistic": "logistic",
-    "least_squares": "least_squares",
-    "cox": CoxStep(),
-}
+COX = "cox"
+DIRECTIONS = ("logistic", "least_squares", COX)
 BASE = "logistic"
 COLUMNS = ["table", "partition", "forest", "directions", "uno", "brier", "fit_s"]
 MEASURES = {"uno": "Uno's C", "brier": "integrated Brier score"}
@@ -89,10 +88,17 @@ def compared(table: SurvivalTable, number: int, n_trees: int = 500) -> list[list
 def _fitted(
     train: pd.DataFrame, n_trees: int, directions: str, seed: int, options: dict[str, Any]
 ) -> Any:
+    projection = CoxStep(event_codes(train)) if directions == COX else directions
     return odrf(
-        "Surv(time, event) ~ .", train, n_trees=n_trees, projection=DIRECTIONS[directions],
+        "Surv(time, event) ~ .", train, n_trees=n_trees, projection=projection,
         seed=seed, n_jobs=1, **options,
     )  # fmt: skip
+
+
+def event_codes(train: pd.DataFrame) -> NDArray[Any]:
+    """Return exits and events of the rows (n,), as `EventRanks.code` holds them."""
+    time, event = train["time"].to_numpy(np.float64), train["event"].to_numpy(np.int64)
+    return event_ranks(time, event, None, np.unique(time[event > 0])).code
 
 
 def evaluated(fit: Any, train: pd.DataFrame, test: pd.DataFrame) -> list[float]:
