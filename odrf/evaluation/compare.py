@@ -292,8 +292,8 @@ class Comparison(Report):
         `critical_difference`.
         """
         if self.critical_difference is None:
-            return plots.plot_means(self.table, f"{self.metric.words}, {self.folds.by}", ax)
-        return plots.plot_ranks(self.table["rank"], self.critical_difference, ax=ax)
+            return plots.style.plot_means(self.table, f"{self.metric.words}, {self.folds.by}", ax)
+        return plots.evaluation.plot_ranks(self.table["rank"], self.critical_difference, ax=ax)
 
     @property
     def _title(self) -> str:

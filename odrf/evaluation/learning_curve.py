@@ -302,7 +302,7 @@ class LearningCurve(Report):
             curves[model] = pd.DataFrame(
                 {"n": n, "error": self._laws[model].error(n), "conf_low": low, "conf_high": high}
             )
-        return plots.plot_learning(self.table, curves, self.metric.words, ax)
+        return plots.evaluation.plot_learning(self.table, curves, self.metric.words, ax)
 
     def _card(self) -> Card:
         law = self.law.dropna(axis=1, how="all")

@@ -204,8 +204,8 @@ class Tuning(Report):
         if len(self.options) == 1:
             values = self.table[self.options[0]]
             if is_numeric_dtype(values) and not is_bool_dtype(values):
-                return plots.plot_option(self.options[0], values, table, error, ax)
-        return plots.plot_candidates(self.table[self.options], table, error, ax)
+                return plots.evaluation.plot_option(self.options[0], values, table, error, ax)
+        return plots.evaluation.plot_candidates(self.table[self.options], table, error, ax)
 
     def _card(self) -> Card:
         return Card(f"Tuning of {len(self.table)} candidates", self._how, self.table)

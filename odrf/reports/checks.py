@@ -203,11 +203,11 @@ class CalibratedFit(TableReport):
         at = np.linspace(0, 1, POINTS_OF_MAP)
         maps = self.recalibration.maps
         if isinstance(maps[0], Power):
-            return plots.plot_maps(at, {"every class": maps[0].of_one(at)}, ax)
+            return plots.checks.plot_maps(at, {"every class": maps[0].of_one(at)}, ax)
         several = maps[1:] if len(maps) == 2 else maps
         labels = self.classes[-len(several) :]
         curves = {str(label): one(at) for label, one in zip(labels, several, strict=True)}
-        return plots.plot_maps(at, curves, ax)
+        return plots.checks.plot_maps(at, curves, ax)
 
     def _facts(self) -> dict[str, str]:
         return {"Method": self.method, "Learned from": self.recalibration.rows}
@@ -275,7 +275,7 @@ class Calibration(TableReport):
         Points with intervals are bins.  Lines are increasing curves.  The band is where the curve
         of calibrated probabilities would be, pointwise; for several classes no band is drawn.
         """
-        return plots.plot_reliability(self.table, self.curves, ax)
+        return plots.checks.plot_reliability(self.table, self.curves, ax)
 
     def _facts(self) -> dict[str, str]:
         return self.rows.facts() | {"Level": percentage(self.level)}
@@ -364,8 +364,8 @@ class Discrimination(TableReport):
         """
         checked_choice("kind", kind, (ROC, PRECISION, BENEFIT))
         if kind == BENEFIT:
-            return plots.plot_benefit(self.benefit, ax)
-        return plots.plot_thresholds(self.thresholds, self.table, kind, ax)
+            return plots.checks.plot_benefit(self.benefit, ax)
+        return plots.checks.plot_thresholds(self.thresholds, self.table, kind, ax)
 
     def _facts(self) -> dict[str, str]:
         return self.rows.facts() | {"Level": percentage(self.level)}
@@ -471,13 +471,13 @@ class PredictiveCheck(TableReport):
         """
         checked_choice("kind", kind, PLOTS)
         if kind != "influence":
-            return plots.plot_check(self.rows, self.coverage, self.level, kind, ax)
+            return plots.checks.plot_check(self.rows, self.coverage, self.level, kind, ax)
         if self.influence is None:
             raise InputError(
                 "new rows have no influence on the fit: leave newdata= of predictive_check() out; "
                 'of a stack see part("forest").predictive_check()'
             )
-        return plots.plot_influence(self.influence, ax)
+        return plots.checks.plot_influence(self.influence, ax)
 
     def _facts(self) -> dict[str, str]:
         covered = f"{self.inside.mean():.1%} (nominal {percentage(self.level)})"

@@ -285,7 +285,7 @@ class EffectCurve(EffectReport):
             self._names()[k]: (self.estimate[:, k], *(getattr(self._bands[k], b) for b in BANDS))
             for k in which
         }
-        return plots.plot_effect(self.axis, curves, self._scale(which), ax)
+        return plots.curves.plot_effect(self.axis, curves, self._scale(which), ax)
 
     def _scale(self, which: list[int]) -> str:
         """Return what the vertical axis shows."""
@@ -399,7 +399,7 @@ class EffectSurface(EffectReport):
         scale, surface = f"{self._scale_of(k)} ({self.title})", self.estimate[:, :, k]
         first, second = self.axes
         if first.numeric == second.numeric:
-            return plots.plot_effect_surface(first, second, surface, self.rows, scale, ax)
+            return plots.curves.plot_effect_surface(first, second, surface, self.rows, scale, ax)
         parts = [getattr(self._bands[k], end).reshape(surface.shape) for end in BANDS]
         together = [surface, *parts]
         if second.numeric:
@@ -408,7 +408,7 @@ class EffectSurface(EffectReport):
             f"{second.name} = {label}": [part[:, j] for part in together]
             for j, label in enumerate(second.labels)
         }
-        return plots.plot_effect(first, curves, scale, ax)
+        return plots.curves.plot_effect(first, curves, scale, ax)
 
     def _on_card(self) -> pd.DataFrame:
         return self.table.drop(columns=["band_low", "band_high", "rows"]).dropna(axis=1)

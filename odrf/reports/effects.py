@@ -368,7 +368,9 @@ class Effects(TableReport):
         What is infinite is at the edge of the axes: an estimate there is an arrow.
         """
         labels = self.table.drop(columns=list(NUMBERS))
-        return plots.plot_effects(labels, self.table[list(NUMBERS)], self.title, self.null, ax)
+        return plots.effects.plot_effects(
+            labels, self.table[list(NUMBERS)], self.title, self.null, ax
+        )
 
     def _shown(self) -> pd.DataFrame:
         numbered = self.table.copy()

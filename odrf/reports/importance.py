@@ -135,7 +135,7 @@ class ProjectionImportance(TableReport):
 
         At most 40 directions are drawn, and the 40 columns with the largest coefficients.
         """
-        return plots.plot_projections(self.coefficients, self.table["share"], ax)
+        return plots.importance.plot_projections(self.coefficients, self.table["share"], ax)
 
     def _facts(self) -> dict[str, str]:
         return {
@@ -344,7 +344,7 @@ class PixelImportance(TableReport):
         InputError
             If `ax` has another number of axes.
         """
-        return plots.plot_pixels(self.images, ax)
+        return plots.importance.plot_pixels(self.images, ax)
 
     def _card(self) -> Card:
         return Card(self._title, self._facts(), self._used_most)
@@ -495,7 +495,7 @@ class StrengthCorrelation(TableReport):
         InputError
             If `ax` has another number of axes.
         """
-        return plots.plot_strength(self.table, ax)
+        return plots.fits.plot_strength(self.table, ax)
 
     def _card(self) -> Card:
         return Card(f"Strength and correlation by {self.by}", table=self.table, kept=())

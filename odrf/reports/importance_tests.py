@@ -135,7 +135,7 @@ class KnockoffSelection(TableReport, Generic[Forest]):
     @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot the importance of each predictor less that of its knockoff, and the threshold."""
-        return plots.plot_knockoffs(self.table, self.threshold, ax)
+        return plots.importance.plot_knockoffs(self.table, self.threshold, ax)
 
     def _card(self) -> Card:
         return Card("Selection of predictors by knockoffs", self._selection(), self.table)

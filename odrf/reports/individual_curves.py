@@ -136,7 +136,7 @@ class IndividualCurves(PlainCurves):
             curves = curves - curves[:, :1]
             scale = f"change of {scale}"
         by = None if colour is None else self.frame[colour]
-        return plots.plot_individual(self.axis, curves, scale, by, ax)
+        return plots.curves.plot_individual(self.axis, curves, scale, by, ax)
 
     def _card(self) -> Card:
         title = f"Curves of {self.response} on {self.axis.name} for {len(self.frame)} rows"

@@ -121,10 +121,10 @@ class Interactions(Report):
         {ax}
         """
         if checked_truth("overall", overall):
-            return plots.plot_interactions([(name,) for name in self.overall["variable"]],
+            return plots.curves.plot_interactions([(name,) for name in self.overall["variable"]],
                                            self.overall, ax)  # fmt: skip
         names = list(zip(self.table["first"], self.table["second"], strict=True))
-        return plots.plot_interactions(names, self.table, ax)
+        return plots.curves.plot_interactions(names, self.table, ax)
 
     def _card(self) -> Card:
         return Card("Interactions", {"Rows": str(self.n_rows)}, self.table)

@@ -175,7 +175,7 @@ class RowMap(TableReport):
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the rows, coloured by the response."""
         classes = None if self._classes is None else list(self._classes)
-        return plots.plot_row_map(self.table, self._response, classes, self.explained, ax)
+        return plots.proximity.plot_row_map(self.table, self._response, classes, self.explained, ax)
 
     def _facts(self) -> dict[str, str]:
         first, second = self.explained

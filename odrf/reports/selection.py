@@ -160,7 +160,7 @@ class ShadowSelection(TableReport, Generic[Made]):
     @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot the importance of each predictor and of the best shadow."""
-        return plots.plot_shadows(self.table, ax)
+        return plots.importance.plot_shadows(self.table, ax)
 
     def _facts(self) -> dict[str, str]:
         steps = self._evaluated_by
@@ -302,7 +302,7 @@ class Elimination(ErrorTable, Generic[Made]):
     def _plot(self, rule: str, ax: Axes | None) -> Axes:
         chosen = self.row("min"), self.row(rule), CHOICES_IN_WORDS[rule]
         error = f"out-of-bag {self._steps_of.error}"
-        return plots.plot_elimination(self.table, *chosen, error, ax)
+        return plots.importance.plot_elimination(self.table, *chosen, error, ax)
 
     def _in_words(self, row: int) -> str:
         return quantity(len(self.kept[row]), "predictor")

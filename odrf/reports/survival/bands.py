@@ -161,7 +161,7 @@ class SurvivalBands(Report):
             repeated = sum(self.rows[i] == self.rows[k] for k in range(i))
             name = f"{self.rows[i]} ({repeated + 1})" if repeated else str(self.rows[i])
             curves[name] = (self.estimate[i], *(ends[i] for ends in self._ends.values()))
-        return plots.plot_survival_bands(self.times, curves, ax, self.cause)
+        return plots.survival.plot_survival_bands(self.times, curves, ax, self.cause)
 
     def _chosen(self, rows: Any) -> list[int]:
         if rows is None:

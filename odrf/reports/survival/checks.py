@@ -110,9 +110,9 @@ class SurvivalROC(TableReport):
             If `kind` is unknown.
         """
         if checked_choice("kind", kind, (ROC, AUC)) == AUC:
-            return plots.plot_areas_along_time(self.table, self.time, ax)
+            return plots.survival.plot_areas_along_time(self.table, self.time, ax)
         words = f"area {_with_limits(self.table.iloc[self._at_time])}"
-        return plots.plot_roc_at(self.curve, self.time, words, ax)
+        return plots.survival.plot_roc_at(self.curve, self.time, words, ax)
 
     def _shown(self) -> pd.DataFrame:
         times = [number(float(t)) for t in self.table.index]
@@ -211,7 +211,7 @@ class SurvivalCalibration(TableReport):
     @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw observed against predicted probabilities, with limits."""
-        return plots.plot_survival_calibration(self.table, self.time, self._estimate, ax)
+        return plots.survival.plot_survival_calibration(self.table, self.time, self._estimate, ax)
 
     @property
     def _estimate(self) -> str:

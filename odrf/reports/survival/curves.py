@@ -96,7 +96,7 @@ class SurvivalCurves(TableReport):
         def at_risk(times: NDArray[np.float64]) -> NDArray[np.float64]:
             return number_at_risk(times, fit.times.time, weights, fit.times.start)
 
-        return plots.plot_predicted_curves(self.table, at_risk, ax, self.cause)
+        return plots.survival.plot_predicted_curves(self.table, at_risk, ax, self.cause)
 
     def _shown(self) -> pd.DataFrame:
         times = np.linspace(0, len(self.table.columns) - 1, TIMES).round().astype(int)
@@ -137,4 +137,4 @@ def drawn_risk_groups(
     groups = groups_by_risk(rows, evaluated.risk)
     survival = evaluated.survival(times)
     curves = survival if cause is None else 1 - survival
-    return plots.plot_risk_groups(groups, curves, times, rows.source, ax, cause)
+    return plots.survival.plot_risk_groups(groups, curves, times, rows.source, ax, cause)
