@@ -40,7 +40,7 @@ from odrf.public.arguments import suggestion
 from odrf.public.progress import progress_bar
 from odrf.results.base import FittedResults
 from odrf.text.layouts import quantity
-from odrf.text.summary import Card, Report, with_axes
+from odrf.text.summary import Card, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -193,7 +193,6 @@ class Tuning(Report):
     def _facts(self) -> dict[str, str]:
         return self._how
 
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the errors, with bars of one standard error to either side.
 

@@ -36,7 +36,7 @@ from odrf.statistics.discrimination import (
 )
 from odrf.statistics.residuals import coverage_table, regions_of
 from odrf.text.layouts import percentage
-from odrf.text.summary import Card, TableReport, with_axes
+from odrf.text.summary import Card, TableReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -194,7 +194,6 @@ class CalibratedFit(TableReport):
         """
         save("CalibratedFit", self.recalibration, path, checked_truth("data", data), progress)
 
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the maps: calibrated against predicted probabilities.
 
@@ -268,7 +267,6 @@ class Calibration(TableReport):
         self.curves = _joined(curves)
         self.brier = pd.DataFrame.from_dict(parts, orient="index").rename_axis("class")
 
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the reliability diagram: observed shares against probabilities.
 
@@ -346,7 +344,6 @@ class Discrimination(TableReport):
         self.table = pd.DataFrame(lines, columns=["class", "measure", *numbers])
         self.thresholds, self.benefit = _joined(thresholds), _joined(benefit)
 
-    @with_axes
     def plot(self, kind: str = ROC, *, ax: Axes | None = None) -> Axes:
         """Draw curves over the thresholds, one for each class.
 
@@ -355,7 +352,7 @@ class Discrimination(TableReport):
         kind : {"roc", "precision", "benefit"}, default "roc"
             Sensitivity against 1 - specificity; precision against recall; or the net benefit
             against the threshold (a decision curve), beside that of acting on all rows or none.
-        {ax}
+        {about ax}
 
         Raises
         ------
@@ -446,7 +443,6 @@ class PredictiveCheck(TableReport):
             table = table[["leverage", "residual", "influence"]]
             self.influence = table.sort_values("influence", ascending=False, kind="stable")
 
-    @with_axes
     def plot(self, kind: str = "pit", *, ax: Axes | None = None) -> Axes:
         """Draw one of five plots.
 
@@ -462,7 +458,7 @@ class PredictiveCheck(TableReport):
             - ``"influence"``: residuals against leverage, a sum of weights that may be more than 1;
               the area of a circle is the square of the influence, and the most influential rows
               have their labels.
-        {ax}
+        {about ax}
 
         Raises
         ------

@@ -32,7 +32,7 @@ from odrf.public.progress import progress_bar
 from odrf.statistics.curves import Bands, CurveSpread, VariablePoints, bands
 from odrf.text.layouts import percentage
 from odrf.text.names import free_name
-from odrf.text.summary import Card, Report, with_axes
+from odrf.text.summary import Card, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -262,7 +262,6 @@ class EffectCurve(EffectReport):
             }
         return pd.DataFrame.from_dict(lines, orient="index")
 
-    @with_axes
     def plot(self, *, classes: list[Any] | None = None, ax: Axes | None = None) -> Axes:
         """Plot the curve with its intervals (dark) and its simultaneous band (light).
 
@@ -273,7 +272,7 @@ class EffectCurve(EffectReport):
         ----------
         classes : list, optional
             The classes that are drawn.  By default all; of two classes the second.
-        {ax}
+        {about ax}
 
         Raises
         ------
@@ -377,7 +376,6 @@ class EffectSurface(EffectReport):
         ranked = self.table.sort_values("estimate", kind="stable").dropna(axis=1, how="all")
         return {"Lowest": ranked.head(TOP), "Highest": ranked.tail(TOP)[::-1]}
 
-    @with_axes
     def plot(self, *, of: Any = None, ax: Axes | None = None) -> Axes:
         """Plot the surface in colours; if one variable is a factor, a curve for each level.
 
@@ -388,7 +386,7 @@ class EffectSurface(EffectReport):
         of : class, optional
             The class whose probability is drawn.  By default, of two classes the second; of more
             the one whose probability varies most.
-        {ax}
+        {about ax}
 
         Raises
         ------

@@ -39,7 +39,7 @@ from odrf.statistics.importance import (
 )
 from odrf.statistics.strength import Strength, of_classes, of_numbers, sizes_to_try
 from odrf.text.splits import number
-from odrf.text.summary import Card, TableReport, with_axes
+from odrf.text.summary import Card, TableReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,7 +129,6 @@ class ProjectionImportance(TableReport):
             repeated += [key in top_keys for key in keys]
         return repeated / resamples
 
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot the coefficients as a heat map, the most important direction first.
 

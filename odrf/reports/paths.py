@@ -23,7 +23,7 @@ from odrf.public import public, warn_of_old
 from odrf.public.progress import progress_bar
 from odrf.text.layouts import quantity
 from odrf.text.splits import number
-from odrf.text.summary import Card, TableReport, with_axes
+from odrf.text.summary import Card, TableReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,7 +65,6 @@ class ErrorTable(TableReport):
         """
         return self._chosen_row(rule)
 
-    @with_axes
     def plot(self, *, rule: str = ONE_SE, ax: Axes | None = None) -> Axes:
         """Plot the error of each size, and mark what the rule chooses.
 
@@ -75,7 +74,7 @@ class ErrorTable(TableReport):
         ----------
         rule : {"min", "1se"}, default "1se"
             The rule whose choice is marked.
-        {ax}
+        {about ax}
 
         Raises
         ------

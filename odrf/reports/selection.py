@@ -28,7 +28,7 @@ from odrf.statistics.importance_tests import (
     steps_of_elimination,
 )
 from odrf.text.layouts import quantity
-from odrf.text.summary import Card, TableReport, with_axes
+from odrf.text.summary import Card, TableReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -157,7 +157,6 @@ class ShadowSelection(TableReport, Generic[Made]):
         call = f"{self.fit.call}.select_variables('boruta').best({of_best})"
         return self._result(self._grown_on(self.fit, which, call, progress))
 
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot the importance of each predictor and of the best shadow."""
         return plots.importance.plot_shadows(self.table, ax)

@@ -20,7 +20,7 @@ from odrf.public import public
 from odrf.statistics.shapley import Shares
 from odrf.text.names import free_name, shortened_names
 from odrf.text.splits import number
-from odrf.text.summary import Card, Report, with_axes
+from odrf.text.summary import Card, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -146,7 +146,6 @@ class ShapleyValues(Report):
         )
         return table.iloc[np.argsort(-np.abs(values), kind="stable")]
 
-    @with_axes
     def plot(
         self, kind: str = GLOBAL, *, row: Any = None, term: str | None = None, output: Any = None,
         ax: Axes | None = None,
@@ -168,7 +167,7 @@ class ShapleyValues(Report):
         output : label, optional
             The class.  By default, for ``"row"`` the class with the largest prediction; for
             ``"term"`` the class to which the term adds most, up or down.
-        {ax}
+        {about ax}
 
         Raises
         ------
@@ -369,7 +368,6 @@ class ShapleyInteractions(Report):
         )
         return table.sort_values("mean_absolute", ascending=False, kind="stable", ignore_index=True)
 
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot the sizes of the 15 largest interactions."""
         table = self.table

@@ -17,7 +17,6 @@ from odrf.design.variables import set_grid
 from odrf.engine.running import one_thread
 from odrf.errors import InputError, no_frame
 from odrf.public import public, public_method, respelled
-from odrf.text.summary import with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -224,7 +223,6 @@ class Problem:
 
     @respelled(by_name=("ax",))
     @public_method
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the truth against two predictors, or for each class examples of images or series.
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -241,24 +239,6 @@ class TableReport(Report):
 
     def _card(self) -> Card:
         return Card(self._title, self._facts(), self.table)
-
-
-AX = """ax : Axes, optional
-    Where to draw.  By default on a new figure.
-
-Returns
--------
-Axes"""
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def with_axes(method: Method) -> Method:
-    """Fill in what the docstrings of all plots say of `ax`: in place of ``{ax}``, or at the end."""
-    words = inspect.cleandoc(method.__doc__ or "")
-    if "{ax}" not in words:
-        words += "\n\nParameters\n----------\n{ax}"
-    method.__doc__ = words.replace("{ax}", AX) + "\n"
-    return method
 
 
 BEST = {CV: "smallest error", ONE_SE: "1-SE rule", OOB: "smallest out-of-bag error"}

@@ -18,7 +18,7 @@ from odrf.public import public
 from odrf.statistics.survival.curves import number_at_risk
 from odrf.statistics.survival.scores import groups_by_risk
 from odrf.text.splits import number
-from odrf.text.summary import Card, TableReport, with_axes
+from odrf.text.summary import Card, TableReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,7 +79,6 @@ class SurvivalCurves(TableReport):
         never = NEVER if self.cause is None else NEVER_SO_HIGH
         return (never,) if np.isinf(self.quartiles.head(ROWS)).any(axis=None) else ()
 
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the curves, and below the axis the numbers of training rows at risk.
 
