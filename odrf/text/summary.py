@@ -106,21 +106,6 @@ def card_as_html(shown: HasCard) -> str:
     return shown._shown_card().as_html()
 
 
-class Carded(ABC):
-    """Base class of what shows itself as a card."""
-
-    @abstractmethod
-    def _card(self) -> Card:
-        """Return the short description."""
-
-    def _shown_card(self) -> Card:
-        """Return the card to show; a shorter one where the whole one cannot be made."""
-        return self._card()
-
-    __repr__ = card_as_text
-    _repr_html_ = card_as_html
-
-
 # The class of all summaries: facts and tables as text, HTML and LaTeX.
 
 
@@ -199,8 +184,11 @@ class Summary:
 
 
 @public
-class Report(Carded):
+class Report(ABC):
     """Base class of reports: named facts, tables and notes under a title."""
+
+    __repr__ = card_as_text
+    _repr_html_ = card_as_html
 
     def summary(self) -> Summary:
         """Return the tables as a summary with text, HTML and LaTeX output."""
@@ -226,6 +214,9 @@ class Report(Carded):
 
     def _card(self) -> Card:
         return Card(self._title, self._facts())
+
+    def _shown_card(self) -> Card:
+        return self._card()
 
 
 class TableReport(Report):
