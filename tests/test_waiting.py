@@ -18,7 +18,7 @@ import pytest
 import odrf
 from odrf.exports.mean_prediction import PredictionResults
 from odrf.fits.predicting import RowPredictor
-from odrf.text.summary import Carded, Summary
+from odrf.text.summary import Report, Summary
 from signatures import callables
 
 # Why methods and functions of these names have no bar.  A method of a result has its entry by its
@@ -115,7 +115,7 @@ SHORT = {
 
 def made_public():
     """Public functions and methods by name, also of classes that no listed package has."""
-    waiting, found = [Carded, PredictionResults, RowPredictor, Summary], dict(callables())
+    waiting, found = [Report, PredictionResults, RowPredictor, Summary], dict(callables())
     while waiting:
         kind = waiting.pop()
         waiting += [one for one in kind.__subclasses__() if one.__module__.startswith("odrf.")]

@@ -114,7 +114,7 @@ class ApproximationCurve(Report):
         -------
         array of Axes
         """
-        return plots.plot_approximation(self.table, METHODS, self.metric.words, ax)
+        return plots.evaluation.plot_approximation(self.table, METHODS, self.metric.words, ax)
 
     def _card(self) -> Card:
         errors = self.table["error"].unstack("fraction", sort=False)

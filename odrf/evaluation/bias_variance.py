@@ -157,7 +157,7 @@ class BiasVariance(Report):
         -------
         array of Axes
         """
-        return plots.plot_bias_variance(self.table, self.std_error, ax)
+        return plots.evaluation.plot_bias_variance(self.table, self.std_error, ax)
 
     def _card(self) -> Card:
         facts = self._facts()

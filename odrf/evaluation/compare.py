@@ -36,7 +36,7 @@ from odrf.evaluation.models import (
     read_task,
 )
 from odrf.public import public
-from odrf.text.summary import Card, Report, with_axes
+from odrf.text.summary import Card, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -283,7 +283,6 @@ class Comparison(Report):
             return None
         return critical_difference(len(self.models), len(self.sizes))
 
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw each model's mean score, the best on top; with several tables, the mean ranks.
 
@@ -292,8 +291,8 @@ class Comparison(Report):
         `critical_difference`.
         """
         if self.critical_difference is None:
-            return plots.plot_means(self.table, f"{self.metric.words}, {self.folds.by}", ax)
-        return plots.plot_ranks(self.table["rank"], self.critical_difference, ax=ax)
+            return plots.style.plot_means(self.table, f"{self.metric.words}, {self.folds.by}", ax)
+        return plots.evaluation.plot_ranks(self.table["rank"], self.critical_difference, ax=ax)
 
     @property
     def _title(self) -> str:

@@ -41,7 +41,7 @@ from odrf.public.chunks import ChunkSource, chunks_of
 from odrf.public.frames import in_pandas, is_partitioned
 from odrf.public.progress import progress_bar
 from odrf.text.layouts import quantity
-from odrf.text.summary import Card, Carded, Summary
+from odrf.text.summary import Card, Summary, card_as_html, card_as_text
 
 # Rows on which functions are compiled before time is taken, and those that are compressed.
 WARM, WARM_BLEND, COMPRESSED_ROWS = 200, 600, 20_000
@@ -57,7 +57,7 @@ TITLE, MINUTE, HOUR, SHORT = "What a fit will take", 60.0, 3600.0, 0.1
 
 @public
 @dataclass(frozen=True, eq=False, repr=False)
-class Foresight(Carded):
+class Foresight:
     """What a fit will take, returned by `odrf.foresee`.
 
     Attributes
@@ -100,7 +100,10 @@ class Foresight(Carded):
         notes = () if self.fits else (self._way_out(),)
         return Summary(TITLE, self.call, self._facts(), {}, notes)
 
-    def _card(self) -> Card:
+    __repr__ = card_as_text
+    _repr_html_ = card_as_html
+
+    def _shown_card(self) -> Card:
         return Card(TITLE, self._facts())
 
     def _facts(self) -> dict[str, str]:

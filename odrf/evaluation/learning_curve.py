@@ -44,7 +44,7 @@ from odrf.evaluation.models import (
     read_task,
 )
 from odrf.public import public
-from odrf.text.summary import Card, Report, with_axes
+from odrf.text.summary import Card, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -286,7 +286,6 @@ class LearningCurve(Report):
             )
         return tuple(notes)
 
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw errors and power laws against n, on logarithmic axes, up to ten times the rows.
 
@@ -302,7 +301,7 @@ class LearningCurve(Report):
             curves[model] = pd.DataFrame(
                 {"n": n, "error": self._laws[model].error(n), "conf_low": low, "conf_high": high}
             )
-        return plots.plot_learning(self.table, curves, self.metric.words, ax)
+        return plots.evaluation.plot_learning(self.table, curves, self.metric.words, ax)
 
     def _card(self) -> Card:
         law = self.law.dropna(axis=1, how="all")

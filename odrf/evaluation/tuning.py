@@ -40,7 +40,7 @@ from odrf.public.arguments import suggestion
 from odrf.public.progress import progress_bar
 from odrf.results.base import FittedResults
 from odrf.text.layouts import quantity
-from odrf.text.summary import Card, Report, with_axes
+from odrf.text.summary import Card, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -193,7 +193,6 @@ class Tuning(Report):
     def _facts(self) -> dict[str, str]:
         return self._how
 
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the errors, with bars of one standard error to either side.
 
@@ -204,8 +203,8 @@ class Tuning(Report):
         if len(self.options) == 1:
             values = self.table[self.options[0]]
             if is_numeric_dtype(values) and not is_bool_dtype(values):
-                return plots.plot_option(self.options[0], values, table, error, ax)
-        return plots.plot_candidates(self.table[self.options], table, error, ax)
+                return plots.evaluation.plot_option(self.options[0], values, table, error, ax)
+        return plots.evaluation.plot_candidates(self.table[self.options], table, error, ax)
 
     def _card(self) -> Card:
         return Card(f"Tuning of {len(self.table)} candidates", self._how, self.table)

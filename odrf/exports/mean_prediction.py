@@ -17,10 +17,10 @@ from odrf.fits.predicting import RowsToPredict
 from odrf.public import public
 from odrf.statistics.effects import reach_in_errors
 from odrf.statistics.jackknife import degrees_of_freedom
-from odrf.text.summary import Card, Carded
+from odrf.text.summary import Card, card_as_html, card_as_text
 
 
-class PredictionResults(Carded):
+class PredictionResults:
     """Predicted means with standard errors and intervals, as statsmodels gives them.
 
     Returned by `odrf.results.forest.ODRFResults.get_prediction`.
@@ -126,7 +126,10 @@ class PredictionResults(Carded):
         assert request is not None
         return interval_frame(self._fit, self._rows, request, self._unseen, self._progress)
 
-    def _card(self) -> Card:
+    __repr__ = card_as_text
+    _repr_html_ = card_as_html
+
+    def _shown_card(self) -> Card:
         facts: dict[str, Any] = {"Rows": str(len(self.predicted_mean))}
         table = pd.DataFrame({"mean": self.predicted_mean, "mean_se": self.se_mean})
         return Card(type(self).__name__, facts, table)

@@ -95,8 +95,7 @@ def public(made: Made) -> Made:
         return cast(Made, _entered(made, SHARED, suggests=True))
     for name, method in list(vars(made).items()):
         if inspect.isfunction(method) and name[0] != "_" and not hasattr(method, "__wrapped__"):
-            code = method.__code__
-            if SHARED.keys() & code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+            if SHARED.keys() & _arguments(method):
                 setattr(made, name, _entered(method, SHARED, suggests=name == "predict"))
             else:
                 documented(method)
@@ -179,6 +178,12 @@ def _positional(function: Callable[..., Any]) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount]
 
 
+def _arguments(function: Callable[..., Any]) -> set[str]:
+    """Return the names of all arguments."""
+    code = inspect.unwrap(function).__code__
+    return {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]}
+
+
 def _entered(
     function: Callable[..., Any], shared: Mapping[str, Callable[[Any], Any]], suggests: bool
 ) -> Callable[..., Any]:
@@ -204,7 +209,7 @@ def _entered(
                 raise
             raise wrong from None
 
-    called.__doc__ = filled(function.__doc__)
+    called.__doc__ = filled(function.__doc__, draws="ax" in _arguments(function))
     return called
 
 

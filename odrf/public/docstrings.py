@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from inspect import cleandoc
 from typing import Any, Final, TypeVar
 
 Documented = TypeVar("Documented", bound=Callable[..., Any])
@@ -18,12 +19,12 @@ def documented(made: Documented) -> Documented:
     return made
 
 
-def filled(doc: str | None) -> str | None:
+def filled(doc: str | None, draws: bool = False) -> str | None:
     '''Return a docstring whose places, lines such as ``{name}``, are the entries of these names.
 
     ``{name, name}`` is an entry for each, ``{about name}`` the entry without its first line, for an
     argument that has another type or default.  Lines that follow are part of the last entry if
-    they are indented like its text.
+    they are indented like its text.  If it `draws` and describes no arguments, `ax` is added.
 
     Examples
     --------
@@ -39,8 +40,10 @@ def filled(doc: str | None) -> str | None:
             Only here.
     <BLANKLINE>
     '''
-    if doc is None or "{" not in doc:  # no docstrings with python -OO
+    if doc is None:  # with python -OO
         return doc
+    if draws and "Parameters\n" not in doc:
+        doc = cleandoc(doc) + "\n\nParameters\n----------\n{about ax}\n"
     return PLACE.sub(_entries, doc)
 
 
@@ -561,6 +564,13 @@ rule : {"min", "1se"}, default "1se"
     - ``"1se"``: the smallest size with an error at most one standard error above the smallest
       error (Breiman et al. 1984, section 3.4.3).  With one validation row or group, no standard
       error is known, and the smallest error decides.
+ax
+    ax : Axes, optional
+        Where to draw.  By default on a new figure.
+
+    Returns
+    -------
+    Axes
 rows_selected
     - ``"sample"``: drawn without replacement, with probabilities proportional to the
       sensitivities.

@@ -36,7 +36,7 @@ from odrf.statistics.discrimination import (
 )
 from odrf.statistics.residuals import coverage_table, regions_of
 from odrf.text.layouts import percentage
-from odrf.text.summary import Card, TableReport, with_axes
+from odrf.text.summary import Card, TableReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -194,7 +194,6 @@ class CalibratedFit(TableReport):
         """
         save("CalibratedFit", self.recalibration, path, checked_truth("data", data), progress)
 
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the maps: calibrated against predicted probabilities.
 
@@ -203,11 +202,11 @@ class CalibratedFit(TableReport):
         at = np.linspace(0, 1, POINTS_OF_MAP)
         maps = self.recalibration.maps
         if isinstance(maps[0], Power):
-            return plots.plot_maps(at, {"every class": maps[0].of_one(at)}, ax)
+            return plots.checks.plot_maps(at, {"every class": maps[0].of_one(at)}, ax)
         several = maps[1:] if len(maps) == 2 else maps
         labels = self.classes[-len(several) :]
         curves = {str(label): one(at) for label, one in zip(labels, several, strict=True)}
-        return plots.plot_maps(at, curves, ax)
+        return plots.checks.plot_maps(at, curves, ax)
 
     def _facts(self) -> dict[str, str]:
         return {"Method": self.method, "Learned from": self.recalibration.rows}
@@ -268,14 +267,13 @@ class Calibration(TableReport):
         self.curves = _joined(curves)
         self.brier = pd.DataFrame.from_dict(parts, orient="index").rename_axis("class")
 
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the reliability diagram: observed shares against probabilities.
 
         Points with intervals are bins.  Lines are increasing curves.  The band is where the curve
         of calibrated probabilities would be, pointwise; for several classes no band is drawn.
         """
-        return plots.plot_reliability(self.table, self.curves, ax)
+        return plots.checks.plot_reliability(self.table, self.curves, ax)
 
     def _facts(self) -> dict[str, str]:
         return self.rows.facts() | {"Level": percentage(self.level)}
@@ -346,7 +344,6 @@ class Discrimination(TableReport):
         self.table = pd.DataFrame(lines, columns=["class", "measure", *numbers])
         self.thresholds, self.benefit = _joined(thresholds), _joined(benefit)
 
-    @with_axes
     def plot(self, kind: str = ROC, *, ax: Axes | None = None) -> Axes:
         """Draw curves over the thresholds, one for each class.
 
@@ -355,7 +352,7 @@ class Discrimination(TableReport):
         kind : {"roc", "precision", "benefit"}, default "roc"
             Sensitivity against 1 - specificity; precision against recall; or the net benefit
             against the threshold (a decision curve), beside that of acting on all rows or none.
-        {ax}
+        {about ax}
 
         Raises
         ------
@@ -364,8 +361,8 @@ class Discrimination(TableReport):
         """
         checked_choice("kind", kind, (ROC, PRECISION, BENEFIT))
         if kind == BENEFIT:
-            return plots.plot_benefit(self.benefit, ax)
-        return plots.plot_thresholds(self.thresholds, self.table, kind, ax)
+            return plots.checks.plot_benefit(self.benefit, ax)
+        return plots.checks.plot_thresholds(self.thresholds, self.table, kind, ax)
 
     def _facts(self) -> dict[str, str]:
         return self.rows.facts() | {"Level": percentage(self.level)}
@@ -446,7 +443,6 @@ class PredictiveCheck(TableReport):
             table = table[["leverage", "residual", "influence"]]
             self.influence = table.sort_values("influence", ascending=False, kind="stable")
 
-    @with_axes
     def plot(self, kind: str = "pit", *, ax: Axes | None = None) -> Axes:
         """Draw one of five plots.
 
@@ -462,7 +458,7 @@ class PredictiveCheck(TableReport):
             - ``"influence"``: residuals against leverage, a sum of weights that may be more than 1;
               the area of a circle is the square of the influence, and the most influential rows
               have their labels.
-        {ax}
+        {about ax}
 
         Raises
         ------
@@ -471,13 +467,13 @@ class PredictiveCheck(TableReport):
         """
         checked_choice("kind", kind, PLOTS)
         if kind != "influence":
-            return plots.plot_check(self.rows, self.coverage, self.level, kind, ax)
+            return plots.checks.plot_check(self.rows, self.coverage, self.level, kind, ax)
         if self.influence is None:
             raise InputError(
                 "new rows have no influence on the fit: leave newdata= of predictive_check() out; "
                 'of a stack see part("forest").predictive_check()'
             )
-        return plots.plot_influence(self.influence, ax)
+        return plots.checks.plot_influence(self.influence, ax)
 
     def _facts(self) -> dict[str, str]:
         covered = f"{self.inside.mean():.1%} (nominal {percentage(self.level)})"

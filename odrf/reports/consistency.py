@@ -277,7 +277,7 @@ class ConsistencyReport(TheoremReport):
             If `ax` has another number of axes.
         """
         tails = self.normal_quantiles if len(self._residuals) else None
-        return plots.plot_consistency(
+        return plots.fits.plot_consistency(
             self.facts.n, self.ratios, tails, self.leaf_sizes, self.predictors_per_split, ax
         )
 

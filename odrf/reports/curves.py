@@ -32,7 +32,7 @@ from odrf.public.progress import progress_bar
 from odrf.statistics.curves import Bands, CurveSpread, VariablePoints, bands
 from odrf.text.layouts import percentage
 from odrf.text.names import free_name
-from odrf.text.summary import Card, Report, with_axes
+from odrf.text.summary import Card, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -262,7 +262,6 @@ class EffectCurve(EffectReport):
             }
         return pd.DataFrame.from_dict(lines, orient="index")
 
-    @with_axes
     def plot(self, *, classes: list[Any] | None = None, ax: Axes | None = None) -> Axes:
         """Plot the curve with its intervals (dark) and its simultaneous band (light).
 
@@ -273,7 +272,7 @@ class EffectCurve(EffectReport):
         ----------
         classes : list, optional
             The classes that are drawn.  By default all; of two classes the second.
-        {ax}
+        {about ax}
 
         Raises
         ------
@@ -285,7 +284,7 @@ class EffectCurve(EffectReport):
             self._names()[k]: (self.estimate[:, k], *(getattr(self._bands[k], b) for b in BANDS))
             for k in which
         }
-        return plots.plot_effect(self.axis, curves, self._scale(which), ax)
+        return plots.curves.plot_effect(self.axis, curves, self._scale(which), ax)
 
     def _scale(self, which: list[int]) -> str:
         """Return what the vertical axis shows."""
@@ -377,7 +376,6 @@ class EffectSurface(EffectReport):
         ranked = self.table.sort_values("estimate", kind="stable").dropna(axis=1, how="all")
         return {"Lowest": ranked.head(TOP), "Highest": ranked.tail(TOP)[::-1]}
 
-    @with_axes
     def plot(self, *, of: Any = None, ax: Axes | None = None) -> Axes:
         """Plot the surface in colours; if one variable is a factor, a curve for each level.
 
@@ -388,7 +386,7 @@ class EffectSurface(EffectReport):
         of : class, optional
             The class whose probability is drawn.  By default, of two classes the second; of more
             the one whose probability varies most.
-        {ax}
+        {about ax}
 
         Raises
         ------
@@ -399,7 +397,7 @@ class EffectSurface(EffectReport):
         scale, surface = f"{self._scale_of(k)} ({self.title})", self.estimate[:, :, k]
         first, second = self.axes
         if first.numeric == second.numeric:
-            return plots.plot_effect_surface(first, second, surface, self.rows, scale, ax)
+            return plots.curves.plot_effect_surface(first, second, surface, self.rows, scale, ax)
         parts = [getattr(self._bands[k], end).reshape(surface.shape) for end in BANDS]
         together = [surface, *parts]
         if second.numeric:
@@ -408,7 +406,7 @@ class EffectSurface(EffectReport):
             f"{second.name} = {label}": [part[:, j] for part in together]
             for j, label in enumerate(second.labels)
         }
-        return plots.plot_effect(first, curves, scale, ax)
+        return plots.curves.plot_effect(first, curves, scale, ax)
 
     def _on_card(self) -> pd.DataFrame:
         return self.table.drop(columns=["band_low", "band_high", "rows"]).dropna(axis=1)

@@ -32,7 +32,7 @@ from odrf.statistics.effects import (
 from odrf.statistics.jackknife import degrees_of_freedom
 from odrf.text.layouts import percentage
 from odrf.text.splits import p_in_words
-from odrf.text.summary import Card, TableReport, with_axes
+from odrf.text.summary import Card, TableReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -361,14 +361,15 @@ class Effects(TableReport):
         unknown = (BOTH_0,) if estimate.isna().any() else ()
         return (*self.notes, *note_on_agreement(self.table), *infinite, *unknown)
 
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot the first 40 estimates as points, with their intervals.
 
         What is infinite is at the edge of the axes: an estimate there is an arrow.
         """
         labels = self.table.drop(columns=list(NUMBERS))
-        return plots.plot_effects(labels, self.table[list(NUMBERS)], self.title, self.null, ax)
+        return plots.effects.plot_effects(
+            labels, self.table[list(NUMBERS)], self.title, self.null, ax
+        )
 
     def _shown(self) -> pd.DataFrame:
         numbered = self.table.copy()

@@ -20,7 +20,7 @@ from odrf.fits.stack.fit import StackedFit
 from odrf.public import public
 from odrf.text.layouts import quantity
 from odrf.text.names import free_name
-from odrf.text.summary import Card, Report, TableReport, with_axes
+from odrf.text.summary import Card, Report, TableReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -231,7 +231,6 @@ class Surrogate(TableReport, Generic[Drawn]):
         at_zero = ("The tree imitates predictions at an offset of 0.",) if self.at_zero else ()
         return (*notes, *at_zero)
 
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the tree."""
         return cast(Any, self.tree).plot(ax=ax)

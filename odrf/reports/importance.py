@@ -39,7 +39,7 @@ from odrf.statistics.importance import (
 )
 from odrf.statistics.strength import Strength, of_classes, of_numbers, sizes_to_try
 from odrf.text.splits import number
-from odrf.text.summary import Card, TableReport, with_axes
+from odrf.text.summary import Card, TableReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,13 +129,12 @@ class ProjectionImportance(TableReport):
             repeated += [key in top_keys for key in keys]
         return repeated / resamples
 
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot the coefficients as a heat map, the most important direction first.
 
         At most 40 directions are drawn, and the 40 columns with the largest coefficients.
         """
-        return plots.plot_projections(self.coefficients, self.table["share"], ax)
+        return plots.importance.plot_projections(self.coefficients, self.table["share"], ax)
 
     def _facts(self) -> dict[str, str]:
         return {
@@ -344,7 +343,7 @@ class PixelImportance(TableReport):
         InputError
             If `ax` has another number of axes.
         """
-        return plots.plot_pixels(self.images, ax)
+        return plots.importance.plot_pixels(self.images, ax)
 
     def _card(self) -> Card:
         return Card(self._title, self._facts(), self._used_most)
@@ -495,7 +494,7 @@ class StrengthCorrelation(TableReport):
         InputError
             If `ax` has another number of axes.
         """
-        return plots.plot_strength(self.table, ax)
+        return plots.fits.plot_strength(self.table, ax)
 
     def _card(self) -> Card:
         return Card(f"Strength and correlation by {self.by}", table=self.table, kept=())

@@ -28,7 +28,7 @@ from odrf.statistics.importance_tests import (
     knockoff_values,
 )
 from odrf.text.layouts import quantity
-from odrf.text.summary import Card, TableReport, with_axes
+from odrf.text.summary import Card, TableReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -132,10 +132,9 @@ class KnockoffSelection(TableReport, Generic[Forest]):
         call = f"{self.fit.call}.select_variables('knockoff').best()"
         return self._result(refit_on_some(self.fit, which, call, progress))
 
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot the importance of each predictor less that of its knockoff, and the threshold."""
-        return plots.plot_knockoffs(self.table, self.threshold, ax)
+        return plots.importance.plot_knockoffs(self.table, self.threshold, ax)
 
     def _card(self) -> Card:
         return Card("Selection of predictors by knockoffs", self._selection(), self.table)

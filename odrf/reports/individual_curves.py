@@ -20,7 +20,7 @@ from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.reports.curves import PlainCurves, axes_of
 from odrf.statistics.curves import VariablePoints
-from odrf.text.summary import Card, with_axes
+from odrf.text.summary import Card
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,7 +101,6 @@ class IndividualCurves(PlainCurves):
         first, last = self.axis.labels[0], self.axis.labels[-1]
         return {f"Change from {first} to {last}: quantiles over the rows": self._spread}
 
-    @with_axes
     def plot(
         self, *, colour: str | None = None, centred: bool = False, of: Any = None,
         ax: Axes | None = None,
@@ -119,7 +118,7 @@ class IndividualCurves(PlainCurves):
         of : class, optional
             The class whose probability is drawn.  By default, of two classes the second; of more
             the one whose probability changes most.
-        {ax}
+        {about ax}
 
         Raises
         ------
@@ -136,7 +135,7 @@ class IndividualCurves(PlainCurves):
             curves = curves - curves[:, :1]
             scale = f"change of {scale}"
         by = None if colour is None else self.frame[colour]
-        return plots.plot_individual(self.axis, curves, scale, by, ax)
+        return plots.curves.plot_individual(self.axis, curves, scale, by, ax)
 
     def _card(self) -> Card:
         title = f"Curves of {self.response} on {self.axis.name} for {len(self.frame)} rows"

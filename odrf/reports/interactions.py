@@ -19,7 +19,7 @@ from odrf.fits.curves import Interacting, grown_on_permuted, interacting, some_r
 from odrf.fits.fit import AnyFit, raw_rows
 from odrf.public import public
 from odrf.public.progress import progress_bar
-from odrf.text.summary import Card, Report, with_axes
+from odrf.text.summary import Card, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,7 +110,6 @@ class Interactions(Report):
     def _sections(self) -> dict[str, pd.DataFrame]:
         return {"Pairs": self.table.head(TOP), "With all others": self.overall.head(TOP)}
 
-    @with_axes
     def plot(self, *, overall: bool = False, ax: Axes | None = None) -> Axes:
         """Plot the strengths as dots, filled if they are above the noise, which is a line.
 
@@ -118,13 +117,13 @@ class Interactions(Report):
         ----------
         overall : bool, default False
             Draw the interaction of each variable with all others, not of pairs; the 30 strongest.
-        {ax}
+        {about ax}
         """
         if checked_truth("overall", overall):
-            return plots.plot_interactions([(name,) for name in self.overall["variable"]],
+            return plots.curves.plot_interactions([(name,) for name in self.overall["variable"]],
                                            self.overall, ax)  # fmt: skip
         names = list(zip(self.table["first"], self.table["second"], strict=True))
-        return plots.plot_interactions(names, self.table, ax)
+        return plots.curves.plot_interactions(names, self.table, ax)
 
     def _card(self) -> Card:
         return Card("Interactions", {"Rows": str(self.n_rows)}, self.table)

@@ -23,7 +23,7 @@ from odrf.public import public, warn_of_old
 from odrf.public.progress import progress_bar
 from odrf.text.layouts import quantity
 from odrf.text.splits import number
-from odrf.text.summary import Card, TableReport, with_axes
+from odrf.text.summary import Card, TableReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,7 +65,6 @@ class ErrorTable(TableReport):
         """
         return self._chosen_row(rule)
 
-    @with_axes
     def plot(self, *, rule: str = ONE_SE, ax: Axes | None = None) -> Axes:
         """Plot the error of each size, and mark what the rule chooses.
 
@@ -75,7 +74,7 @@ class ErrorTable(TableReport):
         ----------
         rule : {"min", "1se"}, default "1se"
             The rule whose choice is marked.
-        {ax}
+        {about ax}
 
         Raises
         ------
@@ -217,7 +216,9 @@ class GrowthPath(ErrorTable):
     def _plot(self, rule: str, ax: Axes | None) -> Axes:
         chosen = self.row(rule), CHOICES_IN_WORDS[rule]
         error = error_name(self.fit.kind)
-        return plots.plot_growth(self.table, self.along, *chosen, self.size, error, self.by, ax)
+        return plots.pruning.plot_growth(
+            self.table, self.along, *chosen, self.size, error, self.by, ax
+        )
 
     def _chosen_row(self, rule: str) -> int:
         # the smallest size is first, and the error is that of the test rows
@@ -432,11 +433,11 @@ class PruningPath(NestedPath[Made]):
         if self.is_evaluated:
             error = f"held-out {error_name(self.fit.kind)}, share of the root's"
             chosen = self.row("min"), self.row(rule), CHOICES_IN_WORDS[rule]
-            return plots.plot_error_path(self.table, *chosen, error, ax)
+            return plots.pruning.plot_error_path(self.table, *chosen, error, ax)
         along = None
         if self.pruning == GROWTH:
             along = growth_errors(trees_by_loss(self.fit, self.loss), self.loss)
-        return plots.plot_path(self.table, along, loss_name(self.fit, self.loss), ax)
+        return plots.pruning.plot_path(self.table, along, loss_name(self.fit, self.loss), ax)
 
     def _chosen_row(self, rule: str) -> int:
         return self.subtrees.row(rule)
@@ -545,7 +546,7 @@ class ForestPath(NestedPath[Made]):
         error = f"out-of-bag {error_name(self.fit.kind)}"
         chosen = self.row("min"), self.row(rule), CHOICES_IN_WORDS[rule]
         sizes = "leaves, mean of the trees"
-        return plots.plot_error_path(table, *chosen, error, ax, sizes, "α of all trees")
+        return plots.pruning.plot_error_path(table, *chosen, error, ax, sizes, "α of all trees")
 
     def _card(self) -> Card:
         title = f"Pruning path of a forest: {len(self.table)} values of alpha"

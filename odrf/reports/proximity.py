@@ -17,7 +17,7 @@ from odrf.fits.proximity import indicators_of
 from odrf.public import public
 from odrf.statistics.proximity import scaled_to_plane
 from odrf.text.names import free_name
-from odrf.text.summary import Report, TableReport, with_axes
+from odrf.text.summary import Report, TableReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -171,11 +171,10 @@ class RowMap(TableReport):
         )
         self._classes = response.classes
 
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the rows, coloured by the response."""
         classes = None if self._classes is None else list(self._classes)
-        return plots.plot_row_map(self.table, self._response, classes, self.explained, ax)
+        return plots.proximity.plot_row_map(self.table, self._response, classes, self.explained, ax)
 
     def _facts(self) -> dict[str, str]:
         first, second = self.explained

@@ -28,7 +28,7 @@ from odrf.statistics.importance_tests import (
     steps_of_elimination,
 )
 from odrf.text.layouts import quantity
-from odrf.text.summary import Card, TableReport, with_axes
+from odrf.text.summary import Card, TableReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -157,10 +157,9 @@ class ShadowSelection(TableReport, Generic[Made]):
         call = f"{self.fit.call}.select_variables('boruta').best({of_best})"
         return self._result(self._grown_on(self.fit, which, call, progress))
 
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot the importance of each predictor and of the best shadow."""
-        return plots.plot_shadows(self.table, ax)
+        return plots.importance.plot_shadows(self.table, ax)
 
     def _facts(self) -> dict[str, str]:
         steps = self._evaluated_by
@@ -302,7 +301,7 @@ class Elimination(ErrorTable, Generic[Made]):
     def _plot(self, rule: str, ax: Axes | None) -> Axes:
         chosen = self.row("min"), self.row(rule), CHOICES_IN_WORDS[rule]
         error = f"out-of-bag {self._steps_of.error}"
-        return plots.plot_elimination(self.table, *chosen, error, ax)
+        return plots.importance.plot_elimination(self.table, *chosen, error, ax)
 
     def _in_words(self, row: int) -> str:
         return quantity(len(self.kept[row]), "predictor")

@@ -214,7 +214,7 @@ class Sensitivity(TableReport):
         share = f"{100 * float(fraction):.3g} %"
         kept = {f"{words}, {share}": self.order(method)[:k] for method, words in METHODS.items()}
         relative = self.table["probability"].to_numpy() * len(self.table)
-        return plots.plot_sensitivity(
+        return plots.sensitivity.plot_sensitivity(
             self.fit.frame[names], relative, kept, self.fit.data.y, self._classes, ax
         )
 

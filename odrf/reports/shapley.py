@@ -20,7 +20,7 @@ from odrf.public import public
 from odrf.statistics.shapley import Shares
 from odrf.text.names import free_name, shortened_names
 from odrf.text.splits import number
-from odrf.text.summary import Card, Report, with_axes
+from odrf.text.summary import Card, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -146,7 +146,6 @@ class ShapleyValues(Report):
         )
         return table.iloc[np.argsort(-np.abs(values), kind="stable")]
 
-    @with_axes
     def plot(
         self, kind: str = GLOBAL, *, row: Any = None, term: str | None = None, output: Any = None,
         ax: Axes | None = None,
@@ -168,7 +167,7 @@ class ShapleyValues(Report):
         output : label, optional
             The class.  By default, for ``"row"`` the class with the largest prediction; for
             ``"term"`` the class to which the term adds most, up or down.
-        {ax}
+        {about ax}
 
         Raises
         ------
@@ -180,20 +179,22 @@ class ShapleyValues(Report):
             i = self._row_number(row)
             k = self._output_of_row(i, output)
             start, words = float(self.base[k]), self._words(k)
-            return plots.plot_shapley_row(self.row(row, output=self.outputs[k]), start, words, ax)
+            return plots.shapley.plot_shapley_row(
+                self.row(row, output=self.outputs[k]), start, words, ax
+            )
         if kind == ONE_TERM:
             j = self._term_number(term)
             means = np.abs(self._three(self.values)[:, j]).mean(axis=0)
             k = int(means.argmax()) if output is None else self._output_number(output)
             shown = self._three(self.values)[:, j, k]
-            return plots.plot_shapley_term(self.data.iloc[:, j], shown, self._words(k), ax)
+            return plots.shapley.plot_shapley_term(self.data.iloc[:, j], shown, self._words(k), ax)
         if len(self.outputs) > 1 and output is None:
             measure = f"mean absolute Shapley value ({self.explains}), summed over the classes"
-            return plots.plot_shapley_sizes(self.table["mean_absolute"], measure, ax)
+            return plots.shapley.plot_shapley_sizes(self.table["mean_absolute"], measure, ax)
         k = 0 if output is None else self._output_number(output)
         order = np.argsort(-np.abs(self._three(self.values)[:, :, k]).mean(axis=0), kind="stable")
         shown = self._three(self.values)[:, order, k]
-        return plots.plot_shapley_swarm(self.data.iloc[:, order], shown, self._words(k), ax)
+        return plots.shapley.plot_shapley_swarm(self.data.iloc[:, order], shown, self._words(k), ax)
 
     def to_shap(self) -> Any:
         """Return the values as a ``shap.Explanation``, which the plots of the package shap take.
@@ -367,7 +368,6 @@ class ShapleyInteractions(Report):
         )
         return table.sort_values("mean_absolute", ascending=False, kind="stable", ignore_index=True)
 
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot the sizes of the 15 largest interactions."""
         table = self.table
@@ -381,7 +381,7 @@ class ShapleyInteractions(Report):
         classes = ", summed over the classes" if len(self.sums.outputs) > 1 else ""
         measure = f"mean absolute interaction ({self.sums.explains}){classes}"
         sizes = pd.Series(table["mean_absolute"].to_numpy(), index=names)
-        return plots.plot_shapley_sizes(sizes, measure, ax, of="pairs")
+        return plots.shapley.plot_shapley_sizes(sizes, measure, ax, of="pairs")
 
     def to_shap(self) -> Any:
         """Return the values as a ``shap.Explanation``; see `ShapleyValues.to_shap`.

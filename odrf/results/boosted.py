@@ -332,7 +332,7 @@ class ODBTResults(TreeModelResults):
 
     def _drawing(self) -> Drawing:
         path, kept, loss = self.loss_path, self.n_rounds, self.control.loss
-        return "loss", lambda panel: plots.plot_loss(path, kept, loss, panel)
+        return "loss", lambda panel: plots.fits.plot_loss(path, kept, loss, panel)
 
     def _summary(self, progress: bool) -> Summary:
         """Return a summary of data, options, losses and importances."""

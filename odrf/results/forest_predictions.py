@@ -333,7 +333,7 @@ class WithErrorPath(Protocol):
 
 def drawing(self: WithErrorPath) -> Drawing:
     """Return the name of the plot of the error path, and the function that draws it."""
-    return "error", lambda panel: plots.plot_error(self.error_path, panel)
+    return "error", lambda panel: plots.fits.plot_error(self.error_path, panel)
 
 
 # Importances, and tests of them.

@@ -353,7 +353,7 @@ class GRAFResults(TreeModelResults):
         )
 
     def _drawing(self) -> Drawing:
-        return "growth", lambda panel: plots.plot_guided_growth(self.growth, panel)
+        return "growth", lambda panel: plots.fits.plot_guided_growth(self.growth, panel)
 
     def _card(self) -> Card:
         return reports.summaries.guided_card(self.fit, self._in_bag)

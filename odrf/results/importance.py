@@ -189,13 +189,17 @@ def drawn(self: FittedResults, ax: Axes | None, progress: bool, type: str | None
     """Draw the importances of a type, by default those that are shown first."""
     if type is None:
         first = self._measured_importance(progress)
-        return plots.plot_importance(first.table["share"], f"share of {first.measure}", ax)
+        return plots.importance.plot_importance(
+            first.table["share"], f"share of {first.measure}", ax
+        )
     table = self.importance(type, progress=progress)
     if "term" in table:
-        return plots.plot_effects(table[["term"]], table, WORDS[type], 0.0, ax)
+        return plots.effects.plot_effects(table[["term"]], table, WORDS[type], 0.0, ax)
     if type == "permutation":
-        return plots.plot_importance(table["importance"], PERMUTED, ax)
-    return plots.plot_importance(table["share"], f"share of {type.replace('_', ' ')}", ax)
+        return plots.importance.plot_importance(table["importance"], PERMUTED, ax)
+    return plots.importance.plot_importance(
+        table["share"], f"share of {type.replace('_', ' ')}", ax
+    )
 
 
 def out_of_bag(self: Of[Fit], progress: bool) -> pd.DataFrame:
@@ -327,7 +331,7 @@ def plot(
         name: draw,
         IMPORTANCE: partial(self._plot_importance, progress=progress, type=type),
     }
-    return plots.draw_panels(drawings, kind, ax)
+    return plots.style.draw_panels(drawings, kind, ax)
 
 
 def check_drawn_tree(kind: str, max_depth: int | None, max_terms: int, digits: int) -> None:

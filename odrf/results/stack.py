@@ -444,7 +444,7 @@ class AutoResults(TreeModelResults):
     def _drawing(self) -> Drawing:
         words = "OOB mean squared error" if self.kind == "regression" else "OOB error rate"
         parts, together = self.parts, self.oob_error
-        return "parts", lambda panel: plots.plot_parts(parts, together, words, panel)
+        return "parts", lambda panel: plots.fits.plot_parts(parts, together, words, panel)
 
     def _card(self) -> Card:
         return reports.stack.stacked_card(self.fit, self._scores())

@@ -148,7 +148,7 @@ class ODTResults(TreeResults):
         if kind == "importance":
             return self._plot_importance(ax, progress, type)
         require_default("type", type, None, 'kind="importance"')
-        return plots.plot_tree(
+        return plots.tree.plot_tree(
             self.fit.forest,
             self.fit.design,
             ax=ax,

@@ -17,7 +17,6 @@ from odrf.design.variables import set_grid
 from odrf.engine.running import one_thread
 from odrf.errors import InputError, no_frame
 from odrf.public import public, public_method, respelled
-from odrf.text.summary import with_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -224,7 +223,6 @@ class Problem:
 
     @respelled(by_name=("ax",))
     @public_method
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the truth against two predictors, or for each class examples of images or series.
 
@@ -249,16 +247,18 @@ class Problem:
         title = self.name + _fixed_values(self.p, axes, rest)
         dots = self.sample(PICTURE_ROWS, seed=PICTURE_SEED) if self.p == len(axes) else None
         if self.classes is None:
-            return plots.plot_surface(on_plane, box, names, title, dots, ax)
-        return plots.plot_regions(on_plane, self.classes, box, names, title, dots, ax)
+            return plots.problems.plot_surface(on_plane, box, names, title, dots, ax)
+        return plots.problems.plot_regions(on_plane, self.classes, box, names, title, dots, ax)
 
     def _plot_examples(self, shape: tuple[int, int], ax: Axes | None) -> Axes:
         data = self.sample(PICTURE_SAMPLE, seed=PICTURE_SEED)
         pixels = data[self.predictors].to_numpy()
         of_class = {name: pixels[data[RESPONSE] == name] for name in self.classes or ()}
         if shape[0] > 1:
-            return plots.plot_images(of_class, shape, self.name, ax)
-        return (plots.plot_rings if self.wrap else plots.plot_curves)(of_class, self.name, ax)
+            return plots.problems.plot_images(of_class, shape, self.name, ax)
+        return (plots.problems.plot_rings if self.wrap else plots.problems.plot_curves)(
+            of_class, self.name, ax
+        )
 
     def _noisy(self, truth: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.classes is None or self.noise == 0:

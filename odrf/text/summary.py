@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -108,21 +106,6 @@ def card_as_html(shown: HasCard) -> str:
     return shown._shown_card().as_html()
 
 
-class Carded(ABC):
-    """Base class of what shows itself as a card."""
-
-    @abstractmethod
-    def _card(self) -> Card:
-        """Return the short description."""
-
-    def _shown_card(self) -> Card:
-        """Return the card to show; a shorter one where the whole one cannot be made."""
-        return self._card()
-
-    __repr__ = card_as_text
-    _repr_html_ = card_as_html
-
-
 # The class of all summaries: facts and tables as text, HTML and LaTeX.
 
 
@@ -201,8 +184,11 @@ class Summary:
 
 
 @public
-class Report(Carded):
+class Report(ABC):
     """Base class of reports: named facts, tables and notes under a title."""
+
+    __repr__ = card_as_text
+    _repr_html_ = card_as_html
 
     def summary(self) -> Summary:
         """Return the tables as a summary with text, HTML and LaTeX output."""
@@ -229,6 +215,9 @@ class Report(Carded):
     def _card(self) -> Card:
         return Card(self._title, self._facts())
 
+    def _shown_card(self) -> Card:
+        return self._card()
+
 
 class TableReport(Report):
     """Base class of reports of one table."""
@@ -241,24 +230,6 @@ class TableReport(Report):
 
     def _card(self) -> Card:
         return Card(self._title, self._facts(), self.table)
-
-
-AX = """ax : Axes, optional
-    Where to draw.  By default on a new figure.
-
-Returns
--------
-Axes"""
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def with_axes(method: Method) -> Method:
-    """Fill in what the docstrings of all plots say of `ax`: in place of ``{ax}``, or at the end."""
-    words = inspect.cleandoc(method.__doc__ or "")
-    if "{ax}" not in words:
-        words += "\n\nParameters\n----------\n{ax}"
-    method.__doc__ = words.replace("{ax}", AX) + "\n"
-    return method
 
 
 BEST = {CV: "smallest error", ONE_SE: "1-SE rule", OOB: "smallest out-of-bag error"}

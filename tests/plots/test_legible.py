@@ -206,7 +206,7 @@ def test_pixels_have_rows_and_columns():
 @pytest.mark.usefixtures("closed")
 def test_few_values_of_an_option_are_each_a_tick():
     table = pd.DataFrame({"error": [0.2, 0.3, 0.4], "std_error": 0.01})
-    ax = plots.plot_option("min_leaf", pd.Series([5, 1, 60]), table, "error rate")
+    ax = plots.evaluation.plot_option("min_leaf", pd.Series([5, 1, 60]), table, "error rate")
     ax.figure.canvas.draw()
     assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "5", "60"]
     assert not ax.xaxis.get_minorticklocs().size

@@ -94,3 +94,13 @@ def test_without_docstrings_the_package_works():
     code = "import odrf; assert odrf.odrf.__doc__ is None; print(odrf.load_data('wine').shape)"
     done = subprocess.run([sys.executable, "-OO", "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "(178, 14)", done.stderr
+
+
+def test_what_draws_says_where_unless_it_describes_its_arguments():
+    text = filled("Draw.\n\n        Dots.\n        ", draws=True)
+    assert text.startswith(
+        "Draw.\n\nDots.\n\nParameters\n----------\nax : Axes, optional\n    Where"
+    )
+    assert text.endswith("new figure.\n\nReturns\n-------\nAxes\n")
+    own = "Draw.\n\n    Parameters\n    ----------\n    ax : Axes\n"
+    assert filled(own, draws=True) == own

@@ -33,7 +33,7 @@ from odrf.statistics.jackknife import distinguishes_rows
 from odrf.statistics.survival.curves import limits_of_probability
 from odrf.text.layouts import percentage
 from odrf.text.splits import number
-from odrf.text.summary import Card, Report, with_axes
+from odrf.text.summary import Card, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -140,7 +140,6 @@ class SurvivalBands(Report):
             }
         )
 
-    @with_axes
     def plot(self, rows: Sequence[Any] | None = None, *, ax: Axes | None = None) -> Axes:
         """Plot curves with their intervals (dark) and their simultaneous bands (light).
 
@@ -148,7 +147,7 @@ class SurvivalBands(Report):
         ----------
         rows : list, optional
             Labels of the rows that are drawn.  By default the first three.
-        {ax}
+        {about ax}
 
         Raises
         ------
@@ -161,7 +160,7 @@ class SurvivalBands(Report):
             repeated = sum(self.rows[i] == self.rows[k] for k in range(i))
             name = f"{self.rows[i]} ({repeated + 1})" if repeated else str(self.rows[i])
             curves[name] = (self.estimate[i], *(ends[i] for ends in self._ends.values()))
-        return plots.plot_survival_bands(self.times, curves, ax, self.cause)
+        return plots.survival.plot_survival_bands(self.times, curves, ax, self.cause)
 
     def _chosen(self, rows: Any) -> list[int]:
         if rows is None:

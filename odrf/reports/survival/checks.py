@@ -19,7 +19,7 @@ from odrf.statistics.survival.discrimination import dynamic_areas, roc_at
 from odrf.statistics.survival.scores import EvaluatedTimes, calibration_at
 from odrf.text.layouts import percentage
 from odrf.text.splits import number, with_limits
-from odrf.text.summary import Card, TableReport, with_axes
+from odrf.text.summary import Card, TableReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,7 +93,6 @@ class SurvivalROC(TableReport):
     def _sections(self) -> dict[str, pd.DataFrame]:
         return {"Area under the ROC curve": self._shown()}
 
-    @with_axes
     def plot(self, kind: str = ROC, *, ax: Axes | None = None) -> Axes:
         """Draw the ROC curve at the time, or the area under it along time.
 
@@ -102,7 +101,7 @@ class SurvivalROC(TableReport):
         kind : {"roc", "auc"}, default "roc"
             ``"roc"``: sensitivity against 1 - specificity.  ``"auc"``: the areas along time, with
             their intervals.
-        {ax}
+        {about ax}
 
         Raises
         ------
@@ -110,9 +109,9 @@ class SurvivalROC(TableReport):
             If `kind` is unknown.
         """
         if checked_choice("kind", kind, (ROC, AUC)) == AUC:
-            return plots.plot_areas_along_time(self.table, self.time, ax)
+            return plots.survival.plot_areas_along_time(self.table, self.time, ax)
         words = f"area {_with_limits(self.table.iloc[self._at_time])}"
-        return plots.plot_roc_at(self.curve, self.time, words, ax)
+        return plots.survival.plot_roc_at(self.curve, self.time, words, ax)
 
     def _shown(self) -> pd.DataFrame:
         times = [number(float(t)) for t in self.table.index]
@@ -208,10 +207,9 @@ class SurvivalCalibration(TableReport):
             "there are none where no row, or each, had the event.",
         )
 
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw observed against predicted probabilities, with limits."""
-        return plots.plot_survival_calibration(self.table, self.time, self._estimate, ax)
+        return plots.survival.plot_survival_calibration(self.table, self.time, self._estimate, ax)
 
     @property
     def _estimate(self) -> str:

@@ -18,7 +18,7 @@ from odrf.public import public
 from odrf.statistics.survival.curves import number_at_risk
 from odrf.statistics.survival.scores import groups_by_risk
 from odrf.text.splits import number
-from odrf.text.summary import Card, TableReport, with_axes
+from odrf.text.summary import Card, TableReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,7 +79,6 @@ class SurvivalCurves(TableReport):
         never = NEVER if self.cause is None else NEVER_SO_HIGH
         return (never,) if np.isinf(self.quartiles.head(ROWS)).any(axis=None) else ()
 
-    @with_axes
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the curves, and below the axis the numbers of training rows at risk.
 
@@ -96,7 +95,7 @@ class SurvivalCurves(TableReport):
         def at_risk(times: NDArray[np.float64]) -> NDArray[np.float64]:
             return number_at_risk(times, fit.times.time, weights, fit.times.start)
 
-        return plots.plot_predicted_curves(self.table, at_risk, ax, self.cause)
+        return plots.survival.plot_predicted_curves(self.table, at_risk, ax, self.cause)
 
     def _shown(self) -> pd.DataFrame:
         times = np.linspace(0, len(self.table.columns) - 1, TIMES).round().astype(int)
@@ -137,4 +136,4 @@ def drawn_risk_groups(
     groups = groups_by_risk(rows, evaluated.risk)
     survival = evaluated.survival(times)
     curves = survival if cause is None else 1 - survival
-    return plots.plot_risk_groups(groups, curves, times, rows.source, ax, cause)
+    return plots.survival.plot_risk_groups(groups, curves, times, rows.source, ax, cause)

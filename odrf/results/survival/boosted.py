@@ -468,9 +468,11 @@ class SurvivalBoostedResults(SurvivalResults):
         if checked_choice("kind", kind, PLOTS) == CURVES:
             return reports.survival.curves.drawn_risk_groups(self._evaluated_training, ax)
         if kind == "loss":
-            return plots.plot_loss(self.loss_path, self.n_rounds, self.control.loss, ax)
+            return plots.fits.plot_loss(self.loss_path, self.n_rounds, self.control.loss, ax)
         measured = self._measured_importance(progress)
-        return plots.plot_importance(measured.table["share"], f"share of {measured.measure}", ax)
+        return plots.importance.plot_importance(
+            measured.table["share"], f"share of {measured.measure}", ax
+        )
 
     def _summary(self, progress: bool) -> Summary:
         importance = self._measured_importance(progress)

@@ -200,8 +200,8 @@ def plot(
         IMPORTANCE: draw,
     }
     if kind is not None:
-        drawings[ERROR] = lambda panel: plots.plot_error(error_path.__get__(self), panel)
-    return plots.draw_panels(drawings, kind, ax)
+        drawings[ERROR] = lambda panel: plots.fits.plot_error(error_path.__get__(self), panel)
+    return plots.style.draw_panels(drawings, kind, ax)
 
 
 def draw_curves(self: LeafCurveResults, ax: Axes | None, cause: str | None) -> Axes:
@@ -217,10 +217,12 @@ def draw_importance(
     measured = self._measured_importance(type, cause, progress)
     shown, P = measured.table.head(ROWS), len(measured.table)
     if "conf_low" not in shown:
-        return plots.plot_importance(measured.table["share"], f"share of {measured.measure}", ax)
+        return plots.importance.plot_importance(
+            measured.table["share"], f"share of {measured.measure}", ax
+        )
     numbers = shown.rename(columns={"importance": "estimate"})
     labels = pd.DataFrame({"predictor": shown.index})
-    drawn = plots.plot_effects(labels, numbers, measured.measure, 0.0, ax)
+    drawn = plots.effects.plot_effects(labels, numbers, measured.measure, 0.0, ax)
     if P > ROWS:
         drawn.set_xlabel(f"estimate (first {ROWS} of {P})")
     return drawn

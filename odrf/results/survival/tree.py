@@ -292,7 +292,7 @@ class SurvivalTreeResults(LeafCurveResults):
         if kind == IMPORTANCE:
             return draw_importance(self, ax, None, cause, False)
         fit = self.fit
-        return plots.plot_survival_tree(
+        return plots.survival.plot_survival_tree(
             fit.forest,
             fit.design,
             self._curves_in_leaves(cause, digits),
@@ -315,7 +315,7 @@ class SurvivalTreeResults(LeafCurveResults):
                 f"cause={cause!r}: splits and hazards of this tree are about {about!r}: fit "
                 "without cause=, or with this one"
             )
-        return plots.CurvesInLeaves(
+        return plots.survival.CurvesInLeaves(
             fit.forest.count,
             hazards.events * fit.data.weight_unit,
             hazards.relative if cause == about else hazards.relative_of(code),
