@@ -126,10 +126,8 @@ class SurvivalBoostedResults(SurvivalResults):
         self, newdata: Rows = ..., type: Risk | Link = ..., **how: Unpack[OfRounds]
     ) -> pd.Series: ...
     @overload
-    def predict(self, newdata: Rows, type: Table, **how: Unpack[OfRounds]) -> pd.DataFrame: ...
-    @overload
     def predict(
-        self, newdata: Rows = ..., *, type: Table, **how: Unpack[OfRounds]
+        self, newdata: Rows = ..., type: Table = ..., **how: Unpack[OfRounds]
     ) -> pd.DataFrame: ...
     @overload
     def predict(

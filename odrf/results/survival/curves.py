@@ -50,11 +50,7 @@ def predict(
 ) -> pd.Series: ...
 @overload
 def predict(
-    self: LeafCurveResults, newdata: Rows, type: Table, **how: Unpack[OfCurves]
-) -> pd.DataFrame: ...
-@overload
-def predict(
-    self: LeafCurveResults, newdata: Rows = ..., *, type: Table, **how: Unpack[OfCurves]
+    self: LeafCurveResults, newdata: Rows = ..., type: Table = ..., **how: Unpack[OfCurves]
 ) -> pd.DataFrame: ...
 @overload
 def predict(
