@@ -173,9 +173,7 @@ class SurvivalBoostedResults(SurvivalResults):
         times : float or sequence of float, optional
             Times in the unit of the response.  By default all event times of the training rows; for
             ``"rmst"`` the last one.
-        quantiles : float or sequence of float, optional
-            Shares above 0 and below 1; by default the quartiles.
-        {offset}
+        {shares_of_times, offset}
         training : {"out-of-bag", "in-bag"}, optional
             How training rows are predicted, without `newdata`: with several runs by default by
             those that did not draw the row.
@@ -239,11 +237,7 @@ class SurvivalBoostedResults(SurvivalResults):
 
         Parameters
         ----------
-        newdata : DataFrame
-            The rows, with the columns that the formula uses; the response is not needed.
-        times : float or sequence of float, optional
-            Times in the unit of the response; by default all event times of the training rows.
-        {offset, progress_of_rows}
+        {rows_shown, times_of_curves, offset, progress_of_rows}
 
         Returns
         -------
