@@ -351,6 +351,14 @@ rows_to_evaluate = newdata : DataFrame, optional
 cause_evaluated = cause : str, optional
     The cause whose events are predicted: a category of the event in ``Surv(time, event)``.
     By default every cause counts as the event.
+rows_shown = newdata : DataFrame
+    The rows, with the columns that the formula uses; the response is not needed.
+times_of_curves = times : float or sequence of float, optional
+    Times in the unit of the response; by default all event times of the training rows.
+shares_of_times = quantiles : float or sequence of float, optional
+    Shares above 0 and below 1; by default the quartiles.
+type_of_chunks = type : str, optional
+    What is predicted: a type of `predict`, by default its first.
 until : float, optional
     Uno's C counts events up to this time, and Brier scores are integrated up to it.  By
     default the last event time at which a tenth of the rows is still at risk: later, few

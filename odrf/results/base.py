@@ -173,9 +173,7 @@ class AnyResults(metaclass=ResultsType):
 
         Parameters
         ----------
-        {chunks_to_predict}
-        type : str, optional
-            What is predicted: a type of `predict`, by default its first.
+        {chunks_to_predict, type_of_chunks}
         progress : bool, default False
             Show a progress bar of the chunks.
 
@@ -223,8 +221,7 @@ class AnyResults(metaclass=ResultsType):
         {chunks_to_predict}
         path : str or path
             The file, which is written as a whole: if this fails, what was there is unchanged.
-        type : str, optional
-            What is predicted: a type of `predict`, by default its first.
+        {type_of_chunks}
         keep : sequence of str, default ()
             Columns of the source that are written, too, such as an identifier.
         progress : bool, default False

@@ -106,10 +106,8 @@ class ODBTResults(TreeModelResults):
         self, newdata: Rows = ..., type: Label = ..., **how: Unpack[OfScores]
     ) -> pd.Series: ...
     @overload
-    def predict(self, newdata: Rows, type: Table, **how: Unpack[OfScores]) -> pd.DataFrame: ...
-    @overload
     def predict(
-        self, newdata: Rows = ..., *, type: Table, **how: Unpack[OfScores]
+        self, newdata: Rows = ..., type: Table = ..., **how: Unpack[OfScores]
     ) -> pd.DataFrame: ...
     @overload
     def predict(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from odrf import exports, reports
+from odrf import exports, fits, reports
 from odrf.checks import checked_whole
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
@@ -66,6 +66,11 @@ def rules(self: AnyResults, digits: int = 4, max_terms: int | None = None) -> st
     TX, others}``.  The others are levels that the rows of the node do not have: they go to the side
     with more weight.
 
+    Of times to an event each line has the number of rows and of events, the median time and the
+    relative hazard, as in `nodes`; of several causes the events of each.  Of a tree whose splits
+    are about one cause, the events are of this one, and its incidence by the last event time stands
+    in place of the median.
+
     Parameters
     ----------
     digits : int, default 4
@@ -97,6 +102,8 @@ def rules(self: AnyResults, digits: int = 4, max_terms: int | None = None) -> st
     digits = checked_whole("digits", digits, 1)
     if max_terms is not None:
         max_terms = checked_whole("max_terms", max_terms, 1)
+    if self.kind == "survival" and isinstance(self.fit, fits.survival.fit.SurvivalFit):
+        return reports.survival.summaries.hazard_rules(self.fit, digits, max_terms)
     return reports.tree.rules_text(self.fit.forest, self.fit.design, digits, max_terms)
 
 

@@ -71,11 +71,7 @@ def predict(
 ) -> pd.Series: ...
 @overload
 def predict(
-    self: TreeResults, newdata: Rows, type: Table, **how: Unpack[OfForests]
-) -> pd.DataFrame: ...
-@overload
-def predict(
-    self: TreeResults, newdata: Rows = ..., *, type: Table, **how: Unpack[OfForests]
+    self: TreeResults, newdata: Rows = ..., type: Table = ..., **how: Unpack[OfForests]
 ) -> pd.DataFrame: ...
 @overload
 def predict(

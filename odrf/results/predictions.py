@@ -51,11 +51,7 @@ def predict(
 ) -> pd.Series: ...
 @overload
 def predict(
-    self: FittedResults, newdata: Rows = ..., *, type: Shares, **how: Unpack[OfRows]
-) -> pd.DataFrame: ...
-@overload
-def predict(
-    self: FittedResults, newdata: Rows, type: Shares, **how: Unpack[OfRows]
+    self: FittedResults, newdata: Rows = ..., type: Shares = ..., **how: Unpack[OfRows]
 ) -> pd.DataFrame: ...
 @overload
 def predict(

@@ -224,10 +224,8 @@ class AutoResults(TreeModelResults):
         self, newdata: Rows = ..., type: Label = ..., **how: Unpack[OfStacks]
     ) -> pd.Series: ...
     @overload
-    def predict(self, newdata: Rows, type: Table, **how: Unpack[OfStacks]) -> pd.DataFrame: ...
-    @overload
     def predict(
-        self, newdata: Rows = ..., *, type: Table, **how: Unpack[OfStacks]
+        self, newdata: Rows = ..., type: Table = ..., **how: Unpack[OfStacks]
     ) -> pd.DataFrame: ...
     @overload
     def predict(

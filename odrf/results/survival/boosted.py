@@ -126,10 +126,8 @@ class SurvivalBoostedResults(SurvivalResults):
         self, newdata: Rows = ..., type: Risk | Link = ..., **how: Unpack[OfRounds]
     ) -> pd.Series: ...
     @overload
-    def predict(self, newdata: Rows, type: Table, **how: Unpack[OfRounds]) -> pd.DataFrame: ...
-    @overload
     def predict(
-        self, newdata: Rows = ..., *, type: Table, **how: Unpack[OfRounds]
+        self, newdata: Rows = ..., type: Table = ..., **how: Unpack[OfRounds]
     ) -> pd.DataFrame: ...
     @overload
     def predict(
@@ -175,9 +173,7 @@ class SurvivalBoostedResults(SurvivalResults):
         times : float or sequence of float, optional
             Times in the unit of the response.  By default all event times of the training rows; for
             ``"rmst"`` the last one.
-        quantiles : float or sequence of float, optional
-            Shares above 0 and below 1; by default the quartiles.
-        {offset}
+        {shares_of_times, offset}
         training : {"out-of-bag", "in-bag"}, optional
             How training rows are predicted, without `newdata`: with several runs by default by
             those that did not draw the row.
@@ -241,11 +237,7 @@ class SurvivalBoostedResults(SurvivalResults):
 
         Parameters
         ----------
-        newdata : DataFrame
-            The rows, with the columns that the formula uses; the response is not needed.
-        times : float or sequence of float, optional
-            Times in the unit of the response; by default all event times of the training rows.
-        {offset, progress_of_rows}
+        {rows_shown, times_of_curves, offset, progress_of_rows}
 
         Returns
         -------

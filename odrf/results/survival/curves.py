@@ -50,11 +50,7 @@ def predict(
 ) -> pd.Series: ...
 @overload
 def predict(
-    self: LeafCurveResults, newdata: Rows, type: Table, **how: Unpack[OfCurves]
-) -> pd.DataFrame: ...
-@overload
-def predict(
-    self: LeafCurveResults, newdata: Rows = ..., *, type: Table, **how: Unpack[OfCurves]
+    self: LeafCurveResults, newdata: Rows = ..., type: Table = ..., **how: Unpack[OfCurves]
 ) -> pd.DataFrame: ...
 @overload
 def predict(
@@ -106,8 +102,7 @@ def predict(
         Times in the unit of the response.  By default all event times of the training rows; for
         ``"rmst"`` and ``"lost"`` the last one.  Beyond the last event time curves stay as they
         are.
-    quantiles : float or sequence of float, optional
-        Shares above 0 and below 1; by default the quartiles.
+    {shares_of_times}
     cause : str, optional
         The cause of events whose ``"incidence"``, time ``"lost"`` or ``"risk"`` is predicted: a
         category of the event in ``Surv(time, event)``.  By default all of them: ``"risk"`` is
@@ -168,10 +163,7 @@ def curves(
 
     Parameters
     ----------
-    newdata : DataFrame
-        The rows, with the columns that the formula uses; the response is not needed.
-    times : float or sequence of float, optional
-        Times in the unit of the response; by default all event times of the training rows.
+    {rows_shown, times_of_curves}
     cause : str, optional
         The cause of events, if there are several; by default the one that splits are about, or all
         as one.

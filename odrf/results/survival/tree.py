@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pandas as pd
 
 from odrf import fits, plots, reports
-from odrf.checks import checked_choice, checked_whole, is_word
+from odrf.checks import checked_choice, is_word
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.public import public_method
@@ -161,35 +161,7 @@ class SurvivalTreeResults(LeafCurveResults):
         """
         return reports.survival.summaries.hazard_nodes(self.fit)
 
-    @public_method
-    def rules(self, digits: int = 4, max_terms: int | None = None) -> str:
-        """Return the tree as text: an indented line for each node, with ``*`` at the leaves.
-
-        Each line has the number of rows and of events, the median time and the relative hazard, as
-        in `nodes`; of several causes the events of each.  Of a tree whose splits are about one
-        cause, the events are of this one, and its incidence by the last event time stands in place
-        of the median.
-
-        Parameters
-        ----------
-        digits : int, default 4
-            Significant digits.
-        max_terms : int, optional
-            Most terms of a sum, or levels of a factor; by default all.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        InputError
-            If `digits` or `max_terms` is not a whole number of at least 1.
-        """
-        digits = checked_whole("digits", digits, 1)
-        if max_terms is not None:
-            max_terms = checked_whole("max_terms", max_terms, 1)
-        return reports.survival.summaries.hazard_rules(self.fit, digits, max_terms)
+    rules = export.rules
 
     # Importance
 
