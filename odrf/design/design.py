@@ -487,15 +487,12 @@ def build_design(
     complete = counted.copy()
     complete[counted] = left_out.complete
     frame, w = left_out.complete_rows(considered), weight[complete]
-    structure: RowStructure | None = None
     factors: NDArray[np.float64] | None = None
     unit = 1.0
     if weights is not None:
         case_weights.check_weights(w)
         unit = case_weights.unit_of(w)
-    if not (groups is None and order is None and strata is None):
-        structure = read_structure(data, groups, order, strata, complete)
-        require_usable(structure, w)
+    structure = _usable_structure(data, groups, order, strata, complete, w)
     empty = find_missing(frame, terms.columns).counts
     learned = learn_design(
         formula,
@@ -521,12 +518,24 @@ def build_design(
         learned.X, y, w, frame.index, complete, left_out.counts, empty, factors, unit, kept,
         structure, learned.times,
     )  # fmt: skip
-    if not all_count:
-        required = used.columns if missing in ("raise", "drop") else used.response
-        frame = data[list(used.columns)]
-        apart = rows_apart(frame, ~counted, complete, required, design.matrix)
-        training = replace(training, weightless=~counted, apart=apart)
-    return design, training
+    if all_count:
+        return design, training
+    required = used.columns if missing in ("raise", "drop") else used.response
+    frame = data[list(used.columns)]
+    apart = rows_apart(frame, ~counted, complete, required, design.matrix)
+    return design, replace(training, weightless=~counted, apart=apart)
+
+
+def _usable_structure(
+    data: pd.DataFrame, groups: str | ArrayLike | None, order: str | ArrayLike | None,
+    strata: str | ArrayLike | None, complete: NDArray[np.bool_], w: NDArray[np.float64],
+) -> RowStructure | None:  # fmt: skip
+    """Return which of the complete rows belong together; None if none do."""
+    if groups is None and order is None and strata is None:
+        return None
+    structure = read_structure(data, groups, order, strata, complete)
+    require_usable(structure, w)
+    return structure
 
 
 def _left_out(used: UsedColumns, data: pd.DataFrame) -> Missing:

@@ -314,7 +314,7 @@ def resolve_boosting(
     `y` (n,) are responses or class codes.  Raises `InputError`, which names the option and says
     what to use, if one does not go with the data.
     """
-    response, P, p = design.response, len(design.predictors), len(design.columns)
+    response, P = design.response, len(design.predictors)
     name = checked_loss(options.loss, response.kind, response.n_classes, response.ordered)
     loss = LOSSES[name]()
     if loss.of_counts:
@@ -328,39 +328,11 @@ def resolve_boosting(
         )
     run_predictors = _run_predictors(options.run_predictors, n_runs, P)
     tree_predictors = _share_of(run_predictors, options.predictor_fraction)
-    # boosting grows regression trees, whatever the response
-    table = Table(
-        tree_predictors,
-        math.ceil(p * tree_predictors / P),
-        1,
-        True,
-        design.scaling.range,
-        design.grid,
-        math.ceil(design.n_terms * tree_predictors / P),
-        design.of_empty_cells,
-    )
     families, n_singles, n_projections = _candidates(options, tree_predictors)
     if tree_predictors < P:
         _require_narrowable(families)
-    mixture = mixture_for(families, n_singles, n_projections, table)
-    fraction, leaves = options.sample_fraction, options.max_leaves
-    settings = KernelParams(
-        criterion=SQUARED_ERROR,
-        n_classes=1,
-        max_leaves=NO_LIMIT if leaves is None else leaves,
-        min_leaf=options.min_leaf,
-        max_depth=options.max_depth,
-        penalty=NO_PENALTY,
-        subset_size=subset_size_of(options.subset_size, tree_predictors, families),
-        newton_steps=FOREST_NEWTON_STEPS,
-        direction_rows=FOREST_DIRECTION_ROWS,
-        n_thresholds=thresholds_of(options.n_thresholds, families),
-        exact_rows=NO_LIMIT if options.split_search == EXACT else EXACT_ROWS[0],
-        # the response has classes, that of a tree numbers
-        indicator_levels=indicator_levels(response.n_classes),
-        best_first=leaves is not None,
-        min_weight=options.min_hessian,
-    )
+    mixture = mixture_for(families, n_singles, n_projections, _table(design, tree_predictors))
+    fraction = options.sample_fraction
     plan = BoostingParams(
         loss=loss,
         n_outputs=loss.outputs(response.n_classes),
@@ -373,7 +345,7 @@ def resolve_boosting(
         run_predictors=run_predictors,
         tree_predictors=tree_predictors,
         sampling=Sampling(ALL_ROWS if fraction == 1 else SUBSAMPLE, fraction),
-        settings=settings,
+        settings=_kernel_params(options, response.n_classes, tree_predictors, families),
         mixture=mixture,
     )
     return ResolvedBoostingOptions(
@@ -385,6 +357,43 @@ def resolve_boosting(
         patience=patience,
         seed=checked_seed(options.seed),
         n_jobs=checked_jobs(options.n_jobs),
+    )
+
+
+def _table(design: Design, tree_predictors: int) -> Table:
+    """Return what the families know of the table, of which a tree has some predictors.
+
+    Boosting grows regression trees, whatever the response.
+    """
+    P = len(design.predictors)
+    columns = math.ceil(len(design.columns) * tree_predictors / P)
+    terms = math.ceil(design.n_terms * tree_predictors / P)
+    return Table(
+        tree_predictors, columns, 1, True, design.scaling.range, design.grid, terms,
+        design.of_empty_cells,
+    )  # fmt: skip
+
+
+def _kernel_params(
+    options: BoostingOptions, n_classes: int, tree_predictors: int, families: dict[Family, float]
+) -> KernelParams:
+    """Return what kernels take; the response has `n_classes`, that of a tree numbers."""
+    leaves = options.max_leaves
+    return KernelParams(
+        criterion=SQUARED_ERROR,
+        n_classes=1,
+        max_leaves=NO_LIMIT if leaves is None else leaves,
+        min_leaf=options.min_leaf,
+        max_depth=options.max_depth,
+        penalty=NO_PENALTY,
+        subset_size=subset_size_of(options.subset_size, tree_predictors, families),
+        newton_steps=FOREST_NEWTON_STEPS,
+        direction_rows=FOREST_DIRECTION_ROWS,
+        n_thresholds=thresholds_of(options.n_thresholds, families),
+        exact_rows=NO_LIMIT if options.split_search == EXACT else EXACT_ROWS[0],
+        indicator_levels=indicator_levels(n_classes),
+        best_first=leaves is not None,
+        min_weight=options.min_hessian,
     )
 
 
