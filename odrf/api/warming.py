@@ -30,7 +30,7 @@ def compile_beforehand(progress: bool = True) -> None:
     not compiled again.
     """
     fits = _fits()
-    with progress_bar(fits.items(), unit="kind of fit", progress=progress) as bar:
+    with progress_bar(fits.items(), unit="fit", desc="compiling", progress=progress) as bar:
         for words, fit in bar:
             bar.set_postfix_str(words)
             fit()

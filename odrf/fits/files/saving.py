@@ -33,7 +33,7 @@ def save(
     size = bytes_in_memory(fit)
     with (
         replacing(path) as file,
-        progress_bar(total=size, unit="B", unit_scale=True, progress=progress) as bar,
+        progress_bar(total=size, unit="B", desc="bytes", unit_scale=True, progress=progress) as bar,
     ):
         archive = ArchiveWriter(file, __version__, compress=True)
         writer = FitWriter(archive, data, lambda n: bar.update(min(n, size - bar.n)))
