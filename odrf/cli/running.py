@@ -17,6 +17,7 @@ from odrf.api.warming import compile_beforehand
 from odrf.cli.command import (
     EXIT_CODES,
     KINDS_OF_FITS,
+    OF_TABLES,
     Command,
     CommandParser,
     add_formula,
@@ -75,7 +76,7 @@ def _parser(_: str) -> CommandParser:
     )
     add_formula(made)
     made.add_argument("table", type=Path, help=".csv, .tsv (also compressed), .parquet, or -")
-    add_options(made, "--format")
+    add_options(made, *OF_TABLES)
     size = made.add_mutually_exclusive_group()
     size.add_argument("--tree", action="store_true", help="fit one tree, no forest")
     size.add_argument("--trees", type=int, default=500, metavar="N", help="default: %(default)s")
