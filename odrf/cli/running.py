@@ -26,6 +26,7 @@ from odrf.cli.command import (
 )
 from odrf.cli.commands import COMPARE, FIT, PREDICT, PRUNE, TUNE, check_files, fit_tables, write_fit
 from odrf.cli.output import flush_results, leave_no_rest, report
+from odrf.cli.words import in_shell_words
 from odrf.errors import InputError
 from odrf.version import __version__
 
@@ -117,6 +118,8 @@ def _run_short_form(options: Namespace) -> None:
 SHORT_FORM = Command(_parser, _run_short_form)
 
 
+# Arguments for which all other commands, and the short form, have options of their names.
+OWN_OPTIONS = (frozenset({"type", "seed"}), frozenset({"type", "seed", "kind", "missing"}))
 READER_LEFT = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -148,18 +151,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     name = arguments.pop(0) if arguments and arguments[0] in COMMANDS else ""
+    own = OWN_OPTIONS[name == ""]
+
+    def refuse(message: str) -> int:
+        report(f"error: {in_shell_words(message, own)}")
+        return BAD_INPUT
+
+    def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+        report(f"warning: {in_shell_words(str(message), own)}")
+
     with warnings.catch_warnings(), _signals_raised():
-        warnings.showwarning = _show_warning
+        warnings.showwarning = show_warning
         try:
             _run(name, arguments)
         except BrokenPipeError:
             return READER_LEFT
         except OSError as error:
-            return _refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+            return refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
         except InputError as error:
-            return _refuse(str(error))
+            return refuse(str(error))
         except MemoryError as error:
-            return _refuse(str(error) or "there is not enough memory")
+            return refuse(str(error) or "there is not enough memory")
         except KeyboardInterrupt:
             report("interrupted")
             return INTERRUPTED
@@ -215,12 +227,3 @@ def _signals_raised() -> Iterator[None]:
 
 def _raise(number: int, frame: object) -> None:
     raise _Ended(number)
-
-
-def _refuse(message: str) -> int:
-    report(f"error: {message}")
-    return BAD_INPUT
-
-
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    report(f"warning: {message}")

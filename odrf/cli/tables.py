@@ -286,7 +286,7 @@ def _read_column(column: pd.Series, decimal: str, form: TableForm) -> pd.Series:
         )
     elif _empty(bare, numbers).any():
         others = cells[~numbers]
-        options = " ".join(map(_na_option, others))
+        options = " ".join(map(na_option, others))
         warn_user(
             f"{column.name!r} has {others.iloc[0]!r} among numbers, and is read as text: if such "
             f"cells are empty, add {options}"
@@ -335,7 +335,8 @@ def _empty(bare: pd.Series, numbers: pd.Series) -> pd.Series:
     return ~numbers & bool(numbers.any() and (known or few))
 
 
-def _na_option(text: str) -> str:
+def na_option(text: str) -> str:
+    """Return the option that makes cells with this text empty."""
     quoted = shlex.quote(text)
     return f"--na={quoted}" if text.startswith("-") else f"--na {quoted}"
 

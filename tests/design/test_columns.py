@@ -379,7 +379,7 @@ def test_scale_and_contents(values, scale, held):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (pd.date_range("2020", periods=2), "'x' holds dates.*dt.dayofyear"),
+        (pd.date_range("2020", periods=2), "'x' holds dates.*dt.day_of_year"),
         (pd.to_timedelta([1, 2], "D"), "'x' holds durations.*total_seconds"),
         ([1j, 2], "'x' holds complex numbers.*two columns"),
         ([1, "a"], "'x' holds mixed values.*pd.to_numeric"),
