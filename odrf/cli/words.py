@@ -6,6 +6,7 @@ import inspect
 import re
 import shlex
 from functools import cache
+from typing import Any
 
 import odrf
 from odrf.cli.command import ELSEWHERE, KINDS_OF_FITS, SET
@@ -33,7 +34,7 @@ BY_CODE = {
 @cache
 def _arguments() -> frozenset[str]:
     """Return the arguments that ``--set`` takes in some command."""
-    functions = (*KINDS_OF_FITS.values(), odrf.compare, odrf.tune, ODRFResults.predict)
+    functions: list[Any] = [*KINDS_OF_FITS.values(), odrf.compare, odrf.tune, ODRFResults.predict]
     names = {name for function in functions for name in inspect.signature(function).parameters}
     return frozenset(names - ELSEWHERE.keys() | {"type"})
 
