@@ -28,6 +28,7 @@ from odrf.cli.commands import COMPARE, FIT, PREDICT, PRUNE, TUNE, check_files, f
 from odrf.cli.output import flush_results, leave_no_rest, report
 from odrf.cli.words import in_shell_words
 from odrf.errors import InputError
+from odrf.loading import INTERRUPTED, end_at_once
 from odrf.version import __version__
 
 # What the short form has no option for.
@@ -122,7 +123,6 @@ SHORT_FORM = Command(_parser, _run_short_form)
 OWN_OPTIONS = (frozenset({"type", "seed"}), frozenset({"type", "seed", "kind", "missing"}))
 READER_LEFT = 1
 BAD_INPUT = 2
-INTERRUPTED = 130
 # A signal that ends the process gives this status and its number.
 BY_SIGNAL = 128
 ENDING = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP
@@ -210,17 +210,24 @@ class _Ended(BaseException):
 def _signals_raised() -> Iterator[None]:
     """Let signals that end the process raise: files that are not yet whole are then removed.
 
-    What is ignored, as under ``nohup``, stays ignored.
+    What is ignored, as under ``nohup``, stays ignored.  Before and after, while Python starts and
+    ends, Ctrl-C ends the process at once.
     """
     numbers = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
-    if threading.current_thread() is not threading.main_thread():
+    main = threading.current_thread() is threading.main_thread()
+    if not main:
         numbers = []
     plain = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    at_once = main and signal.getsignal(signal.SIGINT) is end_at_once
     for number in plain:
         signal.signal(number, _raise)
     try:
+        if at_once:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         yield
     finally:
+        if at_once:
+            signal.signal(signal.SIGINT, end_at_once)
         for number in plain:
             signal.signal(number, signal.SIG_DFL)
 

@@ -10,6 +10,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache, cached_property, wraps
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,11 +49,24 @@ MESSAGE = (
 ).format(*SECONDS, QUIET)
 
 
+_unannounced = ContextVar("compilation is not announced", default=False)
+
+
 def announce_compilation(kernel: Any) -> None:
     """Write a line to stderr, unless code of the kernel is on disk or ``ODRF_QUIET`` is set."""
-    if os.environ.get(QUIET) or sys.stderr is None or kernel._cache.is_kept():
-        return
-    print(MESSAGE, file=sys.stderr, flush=True)
+    quiet = os.environ.get(QUIET) or _unannounced.get() or sys.stderr is None
+    if not quiet and not kernel._cache.is_kept():
+        print(MESSAGE, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def unannounced() -> Iterator[None]:
+    """Within this context, kernels are compiled without a word."""
+    token = _unannounced.set(True)
+    try:
+        yield
+    finally:
+        _unannounced.reset(token)
 
 
 # Functions that only kernels call: LLVM optimises them once, inside each kernel that calls them.
@@ -249,7 +263,10 @@ class _Turn:
     def take(self, files: Any) -> bool:
         """Wait for the turn; return whether code may have come meanwhile."""
         try:
-            file, place = _lock_file(files.cache_path), zlib.crc32(files._impl.filename_base.encode())
+            file, place = (
+                _lock_file(files.cache_path),
+                zlib.crc32(files._impl.filename_base.encode()),
+            )
             end = time.monotonic() + LONGEST_WAIT
             while not _locked(file, place):
                 if time.monotonic() > end:

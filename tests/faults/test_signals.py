@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from apart import begun, command, python
+from apart import ROOT, begun, command, python, started
 
 # The command, with a save that writes its first bytes and then takes its time.  It sleeps a little
 # at a time: Python answers a signal that comes just before a sleep after it.
@@ -56,6 +56,40 @@ def test_a_signal_that_is_ignored_stays_ignored(written, tmp_path):
         out, _ = process.communicate(timeout=20)
     assert process.returncode == 0
     assert "Oblique random forest" in out
+
+
+# Ctrl-C comes when the process looks for a module.
+AT_IMPORT = """
+import os, signal, sys
+
+class Interrupt:
+    def find_spec(self, name, *_):
+        if name == os.environ["INTERRUPTED_AT"]:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupt())
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("way", ["module", "script"])
+@pytest.mark.parametrize("module", ["numpy", "numba", "odrf.engine.compiling", "odrf.cli.commands"])
+def test_an_interrupt_while_the_command_imports_ends_it_quietly(tmp_path, way, module):
+    (tmp_path / "sitecustomize.py").write_text(AT_IMPORT)
+    (tmp_path / "odrf").write_text("from odrf.cli import main\nimport sys\nsys.exit(main())\n")
+    start = ["-m", "odrf"] if way == "module" else [str(tmp_path / "odrf")]
+    search = os.pathsep.join([str(tmp_path), str(ROOT)])
+    env = {"PYTHONPATH": search, "INTERRUPTED_AT": module}
+    with started([*start, "y ~ .", "absent.csv"], env=env, cwd=ROOT) as process:
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "odrf: interrupted\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_a_program_that_imports_the_package_handles_interrupts_itself():
+    code = "import odrf, signal; print(signal.getsignal(signal.SIGINT).__name__)"
+    assert python(code).stdout == "default_int_handler\n"
 
 
 # ------------------------------------------------------------------------------------------------
