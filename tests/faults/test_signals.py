@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
 import pytest
 
 from apart import ROOT, begun, command, python, started
 
+# Seconds to stop in; beside another worker of the tests, a process may wait for a core.
+WITHIN = 2.5 if "PYTEST_XDIST_WORKER" in os.environ else 1.0
 # The command, with a save that writes its first bytes and then takes its time.  It sleeps a little
 # at a time: Python answers a signal that comes just before a sleep after it.
 SLOW = """
@@ -41,6 +44,46 @@ def test_a_signal_leaves_no_file_half_written(written, tmp_path, sent, status, s
         _, err = process.communicate(timeout=10)
     assert process.returncode == status
     assert err == f"odrf: {said}\n"
+    assert os.listdir(tmp_path) == ["fit.odrf"]
+    assert target.read_bytes() == b"before"
+
+
+# A large array is compressed in steps of NumPy and zlib, between which Python sees no signal.
+ONE_LONG_STEP = """
+import hashlib, os, sys, time
+from odrf.fits.files import graph_writing, saving
+
+def slow(array):
+    print("begun", flush=True)
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 40_000_000)
+
+def synchronised(number):
+    print("begun", flush=True)
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 40_000_000)
+
+if sys.argv.pop(1) == "array":
+    graph_writing.coded_array = slow
+else:
+    saving.os.fsync = synchronised
+from odrf.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("step", ["array", "disk"])
+def test_an_interrupt_waits_for_no_long_step_of_a_save(written, tmp_path, step):
+    target = tmp_path / "fit.odrf"
+    target.write_bytes(b"before")
+    words = ["fit", "y ~ .", str(written), "--set", "n_trees=30", "--save", str(target)]
+    with begun(["-c", ONE_LONG_STEP, step, *words]) as process:
+        assert process.stdout.readline() == "begun\n"
+        process.send_signal(signal.SIGINT)
+        sent = time.perf_counter()
+        _, err = process.communicate(timeout=30)
+        seconds = time.perf_counter() - sent
+    assert (process.returncode, err) == (130, "odrf: interrupted\n")
+    assert seconds < WITHIN
     assert os.listdir(tmp_path) == ["fit.odrf"]
     assert target.read_bytes() == b"before"
 
