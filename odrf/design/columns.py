@@ -391,7 +391,10 @@ def _numbers(name: str, texts: pd.Series) -> str | None:
 
 def _dates(name: str, texts: pd.Series) -> str | None:
     for form in DATE_FORMATS:
-        dates = pd.to_datetime(texts, errors="coerce", format=form)
+        try:
+            dates = pd.to_datetime(texts, errors="coerce", format=form)
+        except ValueError:  # dates of several time zones
+            return None
         if dates.notna().mean() >= SHARE:
             written = "" if form == "ISO8601" else f", format={form!r}"
             code = f"pd.to_datetime(data[{name!r}]{written}"

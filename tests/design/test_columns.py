@@ -445,3 +445,8 @@ def test_a_box_keeps_data_and_levels():
 def test_what_is_no_column(result, message):
     with pytest.raises(InputError, match=message):
         result_values(result, "f", INDEX)
+
+
+def test_dates_of_several_time_zones_are_no_dates_in_text():
+    texts = [f"2020-01-{1 + i % 28:02d} 12:00+0{1 + i % 2}:00" for i in range(90)]
+    assert meant_as("x", pd.Index(sorted(set(texts)))) is None
