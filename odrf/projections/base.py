@@ -65,6 +65,8 @@ class Family(ABC):
         Whether single predictors are tried beside its directions.
     on_subsets : bool
         Whether its directions are on subsets of predictors, whose size is ``subset_size``.
+    is_estimated : bool
+        Whether the coefficients of its directions are estimated, by the rows of the node.
     criterion : str
         The default impurity for classes.  It is entropy for random directions, where it finds
         better ones; estimated directions gain nothing by it.
@@ -88,6 +90,7 @@ class Family(ABC):
     by_name: ClassVar[bool] = True
     beside_singles: ClassVar[bool] = False
     on_subsets: ClassVar[bool] = False
+    is_estimated: ClassVar[bool] = False
     criterion: ClassVar[str] = "gini"
     n_thresholds: ClassVar[str | int] = "all"
     mixes: ClassVar[bool] = True
@@ -123,10 +126,6 @@ class Family(ABC):
     @abstractmethod
     def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return the most columns that a direction of a tree of n rows has."""
-
-    def estimated(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
-        """Return the most columns on which a direction is estimated; 0 if none is estimated."""
-        return 0
 
     def rotation(
         self, state: NDArray[np.uint64], rows: Rows, settings: KernelParams

@@ -40,13 +40,6 @@ class UsualSampler(NamedTuple):
     estimated: DirectionSampler
 
 
-def usual_sampler(
-    axis: DirectionSampler, sparse: DirectionSampler, estimated: DirectionSampler
-) -> UsualSampler:
-    """Combine the three samplers into one."""
-    return UsualSampler(axis.number + sparse.number + estimated.number, axis, sparse, estimated)
-
-
 @begins(UsualSampler)
 def _begin(sampler, state, proposals):
     begin_axis(sampler.axis, state, proposals)
@@ -152,7 +145,9 @@ class Mixture:
                 others.append(sampler)
         for kind, family in USUAL.items():
             usual.setdefault(kind, family.sampler(0, feature_groups, settings, n))
-        return usual_sampler(*(usual[kind] for kind in USUAL)), *others
+        axis, sparse, estimated = map(usual.__getitem__, USUAL)
+        number = axis.number + sparse.number + estimated.number
+        return UsualSampler(number, axis, sparse, estimated), *others
 
     def rotation(
         self, state: NDArray[np.uint64], rows: Rows, settings: KernelParams
@@ -160,19 +155,27 @@ class Mixture:
         """Return the matrix that rotates a tree's columns; None if no family has one."""
         return self.shares[0].family.rotation(state, rows, settings)
 
-    def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
-        """Return the most columns that a direction of a tree of n rows has."""
-        return max(family.widest(feature_groups, settings, n) for family, _ in self.shares)
+    def widest(
+        self, feature_groups: FeatureGroups, settings: KernelParams, n: int
+    ) -> tuple[int, int]:
+        """Return the most columns that a direction of a tree of n rows has.
 
-    def estimated(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
-        """Return the most columns on which a direction is estimated."""
-        return max(family.estimated(feature_groups, settings, n) for family, _ in self.shares)
+        Also the most on which one is estimated; 0 if none is estimated.
+        """
+        widest = estimated = 0
+        for family, _ in self.shares:
+            of_family = family.widest(feature_groups, settings, n)
+            widest = max(widest, of_family)
+            if family.is_estimated:
+                estimated = max(estimated, of_family)
+        return widest, estimated
 
     def columns_read(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> float:
         """Return about how many columns the candidates of a node read, counting repetitions."""
-        return sum(
-            k * family.columns_read(feature_groups, settings, n) for family, k in self.shares
-        )
+        columns = 0.0
+        for family, number in self.shares:
+            columns += number * family.columns_read(feature_groups, settings, n)
+        return columns
 
 
 def read_projection(value: Any) -> dict[Family, float]:

@@ -10,7 +10,12 @@ import numpy as np
 
 from odrf.checks import checked_whole
 from odrf.engine.compiling import NO, ZERO, inlined, kernel
-from odrf.engine.directions.candidates import ROUND, FeatureGroups, count_terms
+from odrf.engine.directions.candidates import (
+    ROUND,
+    FeatureGroups,
+    count_terms,
+    most_coefficients,
+)
 from odrf.engine.directions.estimation import (
     Pursuit,
     add_ridge,
@@ -60,6 +65,7 @@ class OnSubsets(Family):
 
     beside_singles: ClassVar[bool] = True
     on_subsets: ClassVar[bool] = True
+    is_estimated: ClassVar[bool] = True
 
     def n_default(self, table: Table) -> int:
         """Return max(5, ⌈√P⌉)."""
@@ -67,13 +73,8 @@ class OnSubsets(Family):
 
     def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return the number of columns of the largest subset, of the widest predictors."""
-        return widest_columns(
-            largest_subset(settings.subset_size, len(feature_groups.types), n), feature_groups
-        )
-
-    def estimated(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
-        """Return the same."""
-        return self.widest(feature_groups, settings, n)
+        q = largest_subset(settings.subset_size, len(feature_groups.types), n)
+        return most_coefficients(feature_groups, q)
 
     def columns_read(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> float:
         """Return half the size of the largest subset, in columns."""
@@ -89,11 +90,6 @@ class OnSubsets(Family):
 def few_directions(P: int) -> int:
     """Return max(5, ⌈√P⌉): few, as an estimated direction is worth many random ones."""
     return max(FEWEST, math.ceil(math.sqrt(P)))
-
-
-def widest_columns(q: int, feature_groups: FeatureGroups) -> int:
-    """Return the most coefficients that the q widest predictors have."""
-    return int(np.sort(feature_groups.most_entries)[::-1][:q].sum())
 
 
 # Directions estimated on random subsets of predictors: logistic, least squares, discriminant.
@@ -481,7 +477,7 @@ class ProjectionPursuit(OnSubsets):
         self, number: int, feature_groups: FeatureGroups, settings: KernelParams, n: int
     ) -> ProjectionPursuitSampler:
         """Return the sampler of a tree."""
-        widest = self.estimated(feature_groups, settings, n)
+        widest = self.widest(feature_groups, settings, n)
         most_rows = min(n, max(settings.direction_rows, 10 * widest))
         return ProjectionPursuitSampler(
             number, settings.subset_size, settings.direction_rows, self.steps, float(self.span),

@@ -395,7 +395,7 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     follow = set(FOLLOWING)
     ordered: np.bool_ = np.False_
     surrogates: list[SurrogateSplits] = []
-    coming = within_memory((tree.lean() for tree in trees), n_trees)
+    coming = within_memory(map(Forest.lean, trees), n_trees)
     first = list(islice(coming, max(1, min(FEW, int(SHARE * n_trees)))))
     if _are_small(first, n_trees):
         return concatenated([*first, *coming])
@@ -425,7 +425,7 @@ def concatenated(trees: Sequence[Forest]) -> Forest:
 
     The same as `joined` returns, but all trees are in memory twice.
     """
-    follow = set(FOLLOWING).difference(*(tree.in_memory() for tree in trees))
+    follow = set(FOLLOWING).difference(*map(Forest.in_memory, trees))
     arrays = concatenated_arrays(trees, follow)
     return Forest.of(arrays | {"ordered": trees[-1].ordered, "surrogates": None}).lean()
 
