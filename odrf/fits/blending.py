@@ -23,7 +23,6 @@ from typing import NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.boosting.state import leaves_reached
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.factors import Matrix, layout_of, stored
@@ -38,6 +37,7 @@ from odrf.engine.running import in_order, one_thread, row_blocks
 from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.trees.concatenate import require_memory_for_all, within_memory
 from odrf.engine.trees.forest import Forest, joined
+from odrf.engine.trees.routing import leaves_reached
 from odrf.fits.stacking import (
     Evidence,
     LogLoss,

@@ -287,14 +287,15 @@ def kinds_of_blend(
         classes = response.kind == "classification"
         kinds = kinds_of_trees(request, n, len(design.predictors), p, classes, response.ordinal)
     base = _resolve(next(iter(kinds.values())), design, data)
-    scale, scale_errors = request.split_scale, {}
+    scale = request.split_scale
+    errors: dict[str, float] = {}
     if is_word(scale, AUTO):
-        scale, scale_errors = chosen_scale(design, data, base)
+        scale, errors = chosen_scale(design, data, base)
     controls = {
         name: _resolve(replace(kind, seed=base.seed, split_scale=scale), design, data)
         for name, kind in kinds.items()
     }
-    return controls, scale_errors
+    return controls, errors
 
 
 def _resolve(request: Options, design: Design, data: TrainingData) -> ResolvedOptions:

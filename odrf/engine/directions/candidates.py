@@ -42,8 +42,10 @@ def feature_groups_of(
     first: NDArray[np.int64], types: NDArray[np.int8], holes: NDArray[np.bool_] | None = None
 ) -> FeatureGroups:
     """Return the feature groups; `holes` (P,), all False by default, are None for a plain table."""
-    groups = FeatureGroups(first, types, np.zeros(len(types), np.bool_) if holes is None else holes)
-    is_plain = not (groups.holes.any() or has_levels(groups).any())
+    if holes is None:
+        holes = np.zeros(len(types), np.bool_)
+    groups = FeatureGroups(first, types, holes)
+    is_plain = not (holes.any() or has_levels(groups).any())
     return groups._replace(holes=None) if is_plain else groups
 
 

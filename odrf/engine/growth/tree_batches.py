@@ -22,7 +22,15 @@ from odrf.engine.compiling import (
     of_these_types,
     part,
 )
-from odrf.engine.growth.node_values import write_leaves
+from odrf.engine.growth.node_values import (
+    LEAVES,
+    NEXT,
+    NODES,
+    TERMS,
+    buffers_for,
+    enlarged,
+    write_leaves,
+)
 from odrf.engine.growth.tree_builder import (
     Growth,
     Targets,
@@ -31,16 +39,7 @@ from odrf.engine.growth.tree_builder import (
     most_nodes,
     renew,
 )
-from odrf.engine.growth.tree_kernel import (
-    LEAVES,
-    NEXT,
-    NODE,
-    NODES,
-    TERMS,
-    buffers_for,
-    enlarged,
-    grow_tree,
-)
+from odrf.engine.growth.tree_kernel import NODE, grow_tree
 from odrf.engine.numeric import shuffle_front
 from odrf.engine.resamples import Sampling, draw_subsample, n_drawn
 from odrf.engine.rows import rows_at

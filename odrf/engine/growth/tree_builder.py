@@ -20,16 +20,19 @@ from odrf.engine.directions.samplers import DirectionSampler, SamplerMixture, pl
 from odrf.engine.directions.subsets import rotated_back, rotated_feature_groups, rotated_rows
 from odrf.engine.factors import NO_FACTORS, Factors, Matrix, factors_of, indicated, stored
 from odrf.engine.growth.branches import GrowingBranch, GrownBranch, grow_branches, grows_in_branches
-from odrf.engine.growth.node_values import describe_again, fill, recompute_gains, write_leaves
-from odrf.engine.growth.tree_kernel import (
+from odrf.engine.growth.node_values import (
     NEXT,
     NODES,
     TERMS,
     TreeBuffers,
     buffers_for,
+    describe_again,
     enlarged,
-    grow_tree,
+    fill,
+    recompute_gains,
+    write_leaves,
 )
+from odrf.engine.growth.tree_kernel import grow_tree
 from odrf.engine.kernel_params import KernelParams
 from odrf.engine.memory import MOST_PLACES, require_memory
 from odrf.engine.resamples import RowCodes, Sampling, draw_halves
