@@ -43,6 +43,8 @@ class Table(NamedTuple):
     empty: NDArray[np.bool_] | None = None
 
 
+# Fewest directions that a node tries by default.
+FEWEST = 5
 # What trees split.  Those of boosting and of times to an event split numbers, by regression.
 SPLIT = {"regression": "numbers", "classification": "classes"}
 # The families by their names; each registers itself when its module is imported.
@@ -109,9 +111,12 @@ class Family(ABC):
             require_taken(cls, values, named)
         return super().__new__(cls)
 
-    @abstractmethod
     def n_default(self, table: Table) -> int:
-        """Return d, the number of directions that a node tries by default."""
+        """Return d, the number of directions that a node tries by default: max(5, ⌈√P⌉).
+
+        They are few, as an estimated direction is worth many random ones.
+        """
+        return max(FEWEST, math.ceil(math.sqrt(table.P)))
 
     def n_distinct(self, table: Table) -> float:
         """Return how many distinct directions a node can try; infinity for most families."""

@@ -249,7 +249,11 @@ def mixture_for(
     count = family.n_default(table) if is_word(n_projections, AUTO) else n_projections
     directions = _directions_of(family, checked_whole("n_projections", count, 1, MOST), table)
     if family.beside_singles:
-        return Mixture((_directions_of(Axis(), _beside(n_singles, table), table), directions))
+        singles = n_singles
+        if is_word(singles, AUTO):
+            singles = table.P if table.single_tree else max(MANY_SINGLES, math.ceil(table.P**0.5))
+        singles = checked_whole("n_singles", singles, 0)
+        return Mixture((_directions_of(Axis(), singles, table), directions))
     if not _left_out(n_singles):
         mix = f', or mix: projection={{"axis": 0.5, "{family.name}": 0.5}}'
         raise InputError(
@@ -266,13 +270,6 @@ def _left_out(number: Any) -> bool:
 def _directions_of(family: Family, number: int, table: Table) -> Share:
     """Return `number` directions of a family, or all distinct ones if fewer."""
     return Share(family, int(min(number, family.n_distinct(table))))
-
-
-def _beside(n_singles: Any, table: Table) -> int:
-    """Return how many predictors are tried singly beside directions."""
-    if not is_word(n_singles, AUTO):
-        return checked_whole("n_singles", n_singles, 0)
-    return table.P if table.single_tree else max(MANY_SINGLES, math.ceil(table.P**0.5))
 
 
 def _several(

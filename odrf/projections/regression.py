@@ -41,10 +41,7 @@ from odrf.engine.directions.subsets import (
 )
 from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import factorise, solve_lower, solve_upper, trace_of_inverse
-from odrf.projections.base import Family, Table, positive_or_auto, share
-
-# Fewest directions that a node tries by default.
-FEWEST = 5
+from odrf.projections.base import Family, positive_or_auto, share
 
 
 @dataclass(frozen=True)
@@ -67,10 +64,6 @@ class OnSubsets(Family):
     on_subsets: ClassVar[bool] = True
     is_estimated: ClassVar[bool] = True
 
-    def n_default(self, table: Table) -> int:
-        """Return max(5, ⌈√P⌉)."""
-        return few_directions(table.P)
-
     def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return the number of columns of the largest subset, of the widest predictors."""
         q = largest_subset(settings.subset_size, len(feature_groups.types), n)
@@ -85,11 +78,6 @@ class OnSubsets(Family):
     def single_columns(self, number: int, p: int, subset_size: str | int) -> bool:
         """Return whether subsets can have one predictor: if their size is random or 1."""
         return subset_size in ("random", 1)
-
-
-def few_directions(P: int) -> int:
-    """Return max(5, ⌈√P⌉): few, as an estimated direction is worth many random ones."""
-    return max(FEWEST, math.ceil(math.sqrt(P)))
 
 
 # Directions estimated on random subsets of predictors: logistic, least squares, discriminant.
