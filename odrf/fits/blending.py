@@ -354,8 +354,8 @@ def grow_blend(
             del pilots
             blend = Blend(np.empty(0, dtype=np.int64), evidence.weights(objective), evidence.errors)
         counts = apportion(blend.weights, n_trees)
-        n_grown = [len(of_kind) for of_kind in by_kind]
-        expect(n_missing + sum(max(0, int(counts[g]) - n_grown[g]) for g in range(G)))
+        n_grown = list(map(len, by_kind))
+        expect(n_missing + int(np.maximum(counts - n_grown, 0).sum()))
         of_tree = _in_turn(counts)
         rank = np.empty(n_trees, dtype=np.int64)
         for g in range(G):

@@ -66,10 +66,9 @@ def indicator_levels(n_classes: int) -> int:
 
 def count_terms(feature_groups: FeatureGroups) -> NDArray[np.int64]:
     """Return the columns (P,) of each predictor but that of empty cells; one for many levels."""
-    numbers, holes = np.diff(feature_groups.first), feature_groups.holes
-    if holes is not None:
-        numbers = numbers - holes
-    return np.where(has_levels(feature_groups, FEW_LEVELS), 1, numbers)
+    widths, holes = np.diff(feature_groups.first), feature_groups.holes
+    many = (feature_groups.types == INDICATORS) & (widths > FEW_LEVELS)
+    return np.where(many, 1, widths if holes is None else widths - holes)
 
 
 def most_coefficients(feature_groups: FeatureGroups, q: int) -> int:

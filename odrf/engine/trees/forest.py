@@ -397,7 +397,9 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     surrogates: list[SurrogateSplits] = []
     coming = within_memory(map(Forest.lean, trees), n_trees)
     first = list(islice(coming, max(1, min(FEW, int(SHARE * n_trees)))))
-    if _are_small(first, n_trees):
+    size = sum(tree.nbytes for tree in first)
+    whole = all(tree.surrogates is None for tree in first)
+    if whole and len(first) > 1 and size * n_trees <= TOGETHER * len(first):
         return concatenated([*first, *coming])
     arrays = JoinedArrays(first, n_trees)
     first.reverse()
@@ -408,16 +410,6 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
         arrays.append(tree, follow)
     of_nodes = surrogates[0].followed_by(surrogates[1:]) if surrogates else None
     return Forest.of(arrays.taken() | {"ordered": ordered, "surrogates": of_nodes})
-
-
-def _are_small(trees: Sequence[Forest], n_trees: int) -> bool:
-    """Return whether all trees are few bytes together, by the first ones."""
-    size = sum(tree.nbytes for tree in trees)
-    return (
-        len(trees) > 1
-        and size * n_trees <= TOGETHER * len(trees)
-        and all(tree.surrogates is None for tree in trees)
-    )
 
 
 def concatenated(trees: Sequence[Forest]) -> Forest:
