@@ -156,7 +156,7 @@ def concatenated_arrays(trees: Sequence[_Trees], follow: set[str]) -> dict[str, 
         places = list(map(attrgetter(name), trees))
         lengths = list(map(len, places))
         moved_places = np.concatenate(places) + np.repeat(first[:-1], lengths)
-        arrays[name] = np.delete(moved_places, np.cumsum(lengths[:-1]) - 1)
+        arrays[name] = np.delete(moved_places, np.cumsum(lengths[:-1], dtype=np.int64) - 1)
     arrays["start"] = in_fewer_bits(arrays["start"])
     return arrays
 
