@@ -16,7 +16,8 @@ import pytest
 
 import odrf
 from odrf.cli import main
-from odrf.cli.tables import TableForm, read_table
+from odrf.cli.files import TableForm
+from odrf.cli.tables import read_table
 
 N = 120
 OPTIONS = ("--seed", "1", "--set", "max_leaves=3", "--set", "alpha=none")
