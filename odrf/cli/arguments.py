@@ -196,3 +196,11 @@ def add_out(parser: argparse.ArgumentParser, default: str) -> None:
         metavar="T1,T2,…",
         help="for times to an event: at which times, such as 365,730",
     )
+    parser.add_argument(
+        "--keep",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="write this column of the rows to predict, too, such as the response; as often as "
+        "needed",
+    )

@@ -35,6 +35,7 @@ from odrf.cli.arguments import (
 )
 from odrf.cli.files import check_targets, require_one_stdin
 from odrf.cli.output import (
+    check_kept,
     check_plot,
     check_type,
     flush_results,
@@ -74,6 +75,8 @@ def check_files(options: Namespace) -> None:
         raise InputError("--type needs --predict TABLE and --out FILE: give them, too")
     if options.times is not None and options.predict is None:
         raise InputError("--times needs --predict TABLE and --out FILE: give them, too")
+    if options.keep and options.predict is None:
+        raise InputError("--keep needs --predict TABLE and --out FILE: give them, too")
     times_argument(options.times)
     require_one_stdin(options.table, options.predict)
     targets = {"--plot": options.plot, "--out": options.out, "--save": options.save}
@@ -108,7 +111,9 @@ def rows_to_predict(
     """Return the rows to predict, if there are any; columns named in `text` stay text."""
     if options.predict is None:
         return None
-    return read_table(options.predict, table_form(options), text)
+    new = read_table(options.predict, table_form(options), text)
+    check_kept(options.keep, new)
+    return new
 
 
 def write_fit(command: str, fit: Any, new: pd.DataFrame | None, options: Namespace) -> None:
@@ -119,7 +124,7 @@ def write_fit(command: str, fit: Any, new: pd.DataFrame | None, options: Namespa
     plot_to(options.plot, fit.plot)
     if new is not None:
         times = times_argument(options.times)
-        predictions = predicted(fit, new, options.type, times, options.progress)
+        predictions = predicted(fit, new, options.type, times, options.progress, options.keep)
         write_predictions(predictions, options.out)
     if options.json:
         files = {name: getattr(options, name) for name in ("save", "plot", "out")}
@@ -367,7 +372,8 @@ def _run_predict(options: Namespace) -> None:
     settings |= times
     check_type(options.type, options.times, fit.kind)
     new = read_table(options.table, table_form(options), known_texts(fit))
-    predictions = predicted(fit, new, options.type, settings, options.progress)
+    check_kept(options.keep, new)
+    predictions = predicted(fit, new, options.type, settings, options.progress, options.keep)
     if options.out is not None:
         write_predictions(predictions, options.out)
     elif not options.json:

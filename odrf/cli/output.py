@@ -6,7 +6,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from io import BytesIO
@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from odrf.cli.files import COMPRESSIONS, write_target
-from odrf.errors import InputError
+from odrf.errors import InputError, nearest
 from odrf.text.names import free_name
 from odrf.text.summary import Summary
 from odrf.version import __version__
@@ -145,14 +145,36 @@ DEFAULTS = {"survival": "risk"}
 
 
 def predicted(
-    fit: Any, new: pd.DataFrame, type: str | None, options: Mapping[str, Any], progress: bool
+    fit: Any,
+    new: pd.DataFrame,
+    type: str | None,
+    options: Mapping[str, Any],
+    progress: bool,
+    keep: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Return the predictions, a row for each row of the table.
+    """Return the predictions, a row for each row of the table, after the columns to `keep`.
 
-    Its numbers are called ``row``, or ``row_`` if a column of predictions is called so.
+    Their numbers are called ``row``, or ``row_`` if a column is called so.
     """
     values = _predicted(fit, new, type, {**options, "progress": progress})
-    return values.rename_axis(free_name("row", [str(column) for column in values.columns]))
+    names = [str(column) for column in values.columns]
+    twice = [name for name in keep if name in names]
+    if twice:
+        raise InputError(
+            f"--keep {twice[0]}: a column of predictions has this name, too: rename it in the table"
+        )
+    whole = new[list(keep)].join(values) if keep else values
+    return whole.rename_axis(free_name("row", [*keep, *names]))
+
+
+def check_kept(names: Sequence[str], new: pd.DataFrame) -> None:
+    """Raise `InputError` if ``--keep`` names a column twice, or one that the rows lack."""
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            raise InputError(f"--keep {name} is there twice: leave one of them out")
+        if name not in new.columns:
+            hint = nearest(name, map(str, new.columns))
+            raise InputError(f"--keep {name}: the rows to predict have no such column{hint}")
 
 
 def _predicted(
