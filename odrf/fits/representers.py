@@ -46,6 +46,8 @@ Mask = NDArray[np.bool_]
 MOST_COLUMNS, FEWEST_ROWS = 300, 30
 # A number is set in all rows only to what this share of the rows has; so many may leave the range.
 LEAST_SHARE, MOST_BEYOND = 0.05, 0.2
+# Averages that are smaller parts of the largest response are rounding of 0.
+ROUNDING = 1e-13
 # Rows and trees of a block of predictions.
 ROOM = 2**21
 
@@ -134,7 +136,8 @@ def estimated_of_truth(
                 estimate = means[0] / means[1]
                 of_rows = (off[0] - estimate * off[1]) / means[1]
         sums = np.zeros((n_units, estimate.size))
-        np.add.at(sums, units, of_rows.reshape(len(units), -1))
+        with np.errstate(invalid="ignore"):
+            np.add.at(sums, units, of_rows.reshape(len(units), -1))
         estimates.append(estimate.ravel())
         of_units.append(sums)
     every = _few_units(np.concatenate(of_units, axis=1), n_units)
@@ -144,9 +147,16 @@ def estimated_of_truth(
 
 @one_thread()
 def _few_units(sums: Floats, n_units: int) -> Floats:
-    """Return sums (u, M) of units with the same covariance, at most M of them; u - 1 divides it."""
+    """Return sums (u, M) of units with the same covariance, at most M of them; u - 1 divides it.
+
+    What is not finite stays so, in its column alone.
+    """
     sums = sums * np.sqrt(n_units / max(n_units - 1, 1))
-    return np.asarray(np.linalg.qr(sums, mode="r")) if len(sums) > sums.shape[1] else sums
+    if len(sums) <= sums.shape[1]:
+        return sums
+    finite = np.isfinite(sums).all(axis=0)
+    few = np.where(finite, np.linalg.qr(np.where(finite, sums, 0.0), mode="r"), np.nan)
+    return np.asarray(few)
 
 
 def _columns_of(fit: Fit, names: Mapping[str, Any]) -> tuple[int, ...]:
@@ -168,7 +178,8 @@ class _Average(NamedTuple):
 class _Rows:
     """The training rows, with what averages of the truth over C groups of them need.
 
-    `residuals` (n, K) are out of bag; `unseen` (B, n): which trees did not draw a row.
+    `residuals` (n, K) are out of bag; `unseen` (B, n): which trees did not draw a row;
+    `indicators` (n, C - 1) of the groups but the first; `largest`: the size of the responses.
     """
 
     fit: Fit
@@ -177,6 +188,7 @@ class _Rows:
     dictionary: Dictionary
     residuals: Floats
     indicators: Floats
+    largest: float
 
     def columns(self, X: Matrix, changed: tuple[int, ...]) -> Floats:
         """Return the columns (n, D) of rows X on which residuals are regressed.
@@ -209,7 +221,9 @@ class _Rows:
         """Return the averages of rows X, each with a `share` in that of its group."""
         weights = weights_in_groups(share, self.grouped.group, len(self.grouped.labels))
         of_rows = out_of_bag_means(self.fit, X, self.unseen, advance)
-        factor = (share / self.grouped.share)[:, None]
+        factor = np.divide(
+            share, self.grouped.share, out=np.zeros_like(share), where=self.grouped.share > 0
+        )[:, None]
         of_columns = weights.T @ self.columns(X, changed)
         return _Average(weights.T @ of_rows, of_rows * factor, of_columns, weights.sum(axis=0))
 
@@ -221,6 +235,7 @@ class _Rows:
         alpha = regression.representers(average.of_columns, average.of_one)
         alpha = alpha * regression.weights[:, None]
         mean = average.mean + alpha.T @ self.residuals
+        mean = np.where(np.abs(mean) > ROUNDING * self.largest, mean, 0.0)
         off = alpha[:, :, None] * regression.residuals(self.residuals)[:, None, :]
         if population:
             group, share = self.grouped.group, self.grouped.share[:, None]
@@ -237,7 +252,7 @@ def _rows_of(fit: Fit, grouped: GroupedRows) -> _Rows:
     y = data.y[:, None] if classes is None else np.eye(len(classes))[data.y.astype(np.int64)]
     residuals = y - out_of_bag_means(fit, X, unseen)
     dictionary = learned_dictionary(_dense(X), data.weights)
-    return _Rows(fit, grouped, unseen, dictionary, residuals, indicators)
+    return _Rows(fit, grouped, unseen, dictionary, residuals, indicators, np.abs(y).max())
 
 
 def _dense(X: Matrix) -> Floats:
