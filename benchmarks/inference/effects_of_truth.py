@@ -21,6 +21,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import product
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -66,7 +67,7 @@ def treatment(data: pd.DataFrame) -> Any:
 
 def factors(data: pd.DataFrame) -> Any:
     """A factor that depends on a predictor, and one of noise."""
-    levels = data["g"].astype(object).map(LEVELS).astype(float)
+    levels = data["g"].map(LEVELS)
     return levels + np.sin(data["x0"]) + 0.5 * data["x1"]
 
 
@@ -85,9 +86,9 @@ def sample_of(truth: str, n: int, rng: np.random.Generator) -> pd.DataFrame:
         data["t"] = (rng.random(n) < chance).astype(float)
     if truth == "factors":
         behind = 0.7 * x[:, 0] + rng.normal(size=n)
-        codes = np.digitize(behind, [-1.0, -0.3, 0.3, 1.0])
-        data["g"] = pd.Categorical.from_codes(codes, list(LEVELS))
-        data["h"] = pd.Categorical.from_codes(rng.integers(0, 4, n), list("uvwz"))
+        levels = np.array(list(LEVELS))
+        data["g"] = levels[np.digitize(behind, [-1.0, -0.3, 0.3, 1.0])]
+        data["h"] = rng.choice(list("uvwz"), n)
     return data.assign(y=np.asarray(TRUTHS[truth](data)) + rng.normal(size=n))
 
 
@@ -150,8 +151,8 @@ def ends_of_slope(values: Values) -> tuple[Values, Values]:
     return known[below], known[above]
 
 
-def report(lines: pd.DataFrame) -> str:
-    """Return coverage, bias and widths for each size, truth and target, as markdown."""
+def summary(lines: pd.DataFrame) -> pd.DataFrame:
+    """Return coverage, bias and widths for each size, truth and target."""
     lines = lines.assign(
         off=lines["estimate"] - lines["true"],
         covered=(lines["low"] <= lines["true"]) & (lines["true"] <= lines["high"]),
@@ -160,26 +161,43 @@ def report(lines: pd.DataFrame) -> str:
         samples=("off", "size"), bias=("off", "mean"), spread=("off", "std"),
         error=("error", "mean"), covered=("covered", "mean"),
     )  # fmt: skip
-    rows = {}
+    rows = []
     for (n, truth, target), part in terms.groupby(level=[0, 1, 2], sort=False):
         covered = 100 * part["covered"]
-        rows[f"{n}, {truth}, {target}"] = {
-            "samples": int(part["samples"].max()),
-            "truth covered, %": f"{covered.mean():.1f} ({covered.min():.0f}–{covered.max():.0f})",
-            "|bias| / spread": f"{(part['bias'].abs() / part['spread']).mean():.2f}",
-            "standard error / spread": f"{(part['error'] / part['spread']).mean():.2f}",
-            "root mean squared error": f"{np.hypot(part['bias'], part['spread']).mean():.3f}",
-        }
-    return markdown_table(pd.DataFrame.from_dict(rows, orient="index"), "rows, truth, target")
+        limits = f"{covered.min():.0f}–{covered.max():.0f}"
+        rows.append(
+            {
+                "rows": n,
+                "truth": truth,
+                "target": target,
+                "samples": int(part["samples"].max()),
+                "truth covered, %": f"{covered.mean():.1f} ({limits})",
+                "|bias| / spread": f"{(part['bias'].abs() / part['spread']).mean():.2f}",
+                "standard error / spread": f"{(part['error'] / part['spread']).mean():.2f}",
+                "root mean squared error": f"{np.hypot(part['bias'], part['spread']).mean():.3f}",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def report(lines: pd.DataFrame, path: Path | None) -> str:
+    """Return the summary as markdown; write it to a csv if there is a path."""
+    table = summary(lines)
+    if path is not None:
+        table.to_csv(path, index=False)
+    names = ["rows", "truth", "target"]
+    named = table[names].astype(str).agg(", ".join, axis=1)
+    return markdown_table(table.drop(columns=names).set_index(named), ", ".join(names))
 
 
 def main() -> int:
     """Run the comparison, or print the report of a csv."""
     needed = parser(__doc__, "effects_of_truth.csv", repeats=200, trees=500)
     needed.add_argument("--truths", nargs="+", default=list(TRUTHS), choices=list(TRUTHS))
+    needed.add_argument("--table", type=Path, help="csv that the summary is written to")
     needed.add_argument("--sizes", type=int, nargs="+", default=[250, 1000, 4000])
     options = with_quick(needed, repeats=3, sizes=[100], trees=50).parse_args()
-    return run_or_report(options, run, report)
+    return run_or_report(options, run, lambda lines: report(lines, options.table))
 
 
 def run(options: argparse.Namespace) -> pd.DataFrame:

@@ -90,7 +90,7 @@ def test_other_fits_say_what_is_averaged():
         tree.comparisons("t", target="truth")
     with pytest.raises(odrf.InputError, match="target"):
         tree.comparisons("t", target="truths")
-    assert odrf.odbt("y ~ .", data, n_rounds=5, seed=1).comparisons("t").target == "fit"
+    assert odrf.odbt("y ~ .", data, n_trees=5, seed=1).comparisons("t").target == "fit"
 
 
 def test_classes_and_ratios():
