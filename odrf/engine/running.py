@@ -96,6 +96,12 @@ def in_order(
         pool.close(finished)
 
 
+def interruptibly(function: Callable[[], Result]) -> Result:
+    """Return ``function()``, done by a thread: if the main thread is interrupted, it goes on."""
+    (result,) = in_order(lambda _: function(), [None], 1, LARGE + 1)
+    return result
+
+
 def with_all_that_follow(
     function: Callable[[Task], tuple[Result, Sequence[Task]]], first: Task, n_jobs: int
 ) -> Iterator[Result]:

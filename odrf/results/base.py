@@ -175,7 +175,8 @@ class AnyResults(metaclass=ResultsType):
         ----------
         {chunks_to_predict, type_of_chunks}
         progress : bool, default False
-            Show a progress bar of the chunks.
+            Show a progress bar of the rows; how many they are is known of files, data frames and
+            lists of them.
 
         Returns
         -------
@@ -223,9 +224,11 @@ class AnyResults(metaclass=ResultsType):
             The file, which is written as a whole: if this fails, what was there is unchanged.
         {type_of_chunks}
         keep : sequence of str, default ()
-            Columns of the source that are written, too, such as an identifier.
+            Columns of the source that are written, too, before the predictions: such as an
+            identifier, or the response.  Beside it the column of predictions is ``prediction``.
         progress : bool, default False
-            Show a progress bar of the chunks.
+            Show a progress bar of the rows; how many they are is known of files, data frames and
+            lists of them.
 
         Returns
         -------
@@ -236,7 +239,19 @@ class AnyResults(metaclass=ResultsType):
         ------
         InputError
             As by `predict` and `odrf.Chunks`; if pyarrow is not installed, or the file cannot be
-            written; if `keep` has a column twice, or one that is called like a prediction.
+            written; if `keep` has a column twice, one that the source lacks, or one that is called
+            like a prediction.
+
+        Examples
+        --------
+        >>> import odrf, pandas as pd, tempfile
+        >>> data = odrf.load_data("diabetes")
+        >>> tree = odrf.odt("progression ~ .", data, max_leaves=4, seed=1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = f"{folder}/predicted.parquet"
+        ...     n = tree.predict_to_parquet([data[:100], data[100:]], path, keep=["progression"])
+        ...     print(n, *pd.read_parquet(path))
+        442 progression prediction
         """
         chunks = chunks_to_predict(source)
         columns = self.fit.design.schema.columns
