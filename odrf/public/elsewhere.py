@@ -181,7 +181,11 @@ ARGUMENTS: dict[str, Elsewhere] = {
     "max_iter": Elsewhere(SKLEARN, {"n_trees": ""}),
     **_same("nrounds num_boost_round", Elsewhere(BOOSTERS, {"n_trees": ""})),
     "mtry": Elsewhere(
-        f"{RF}, {RANGER}, {PARTY}, {GRF}, {AORSF}", {"n_singles": "", "subspace": ""}
+        f"{RF}, {RANGER}, {PARTY}, {GRF}, {AORSF}",
+        {
+            "n_singles": "Of oblique splits, as those of aorsf, it is `subset_size=`.",
+            "subspace": "",
+        },
     ),
     "max_features": Elsewhere(SKLEARN, {"n_singles": "", "subspace": "", "predictor_fraction": ""}),
     "colsample_bytree": Elsewhere(BOOSTERS, {"predictor_fraction": ""}),
@@ -220,7 +224,7 @@ ARGUMENTS: dict[str, Elsewhere] = {
     "quantreg": Elsewhere(
         RANGER, write='leave it out, and use `forest.predict(new, type="quantile")`'
     ),
-    "tune.parameters": Elsewhere(GRF, write='use `tune("y ~ .", data, {"min_leaf": [5, 20]})`'),
+    "tune.parameters": Elsewhere(GRF, write='use `tune("y ~ .", data, {"min_leaf": […]})`'),
     "oob_score": Elsewhere(SKLEARN, write="leave it out: a forest has `forest.oob_error`"),
     "warm_start": Elsewhere(SKLEARN, write="use `forest.grow(k)`"),
     "dependent.variable.name": Elsewhere(RANGER, write="write it into the formula, as in `y ~ .`"),

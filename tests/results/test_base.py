@@ -17,6 +17,7 @@ from blends import with_few_pilots, with_quick_stacks
 from hostile import small_table
 from odrf import InputError
 from odrf.engine.trees.routing import leaf_nodes
+from odrf.errors import AbsentError
 from odrf.results import ODRFResults
 from odrf.results.absent import NEED, why_absent
 from odrf.statistics.theorems import normal_quantiles
