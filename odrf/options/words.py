@@ -48,7 +48,7 @@ LossName = Literal[
     "cox", "lognormal", "loglogistic", "weibull",
 ]  # fmt: skip
 LeafValues = Literal["newton", "refit"]
-Validation = float | Literal["auto", "oob"] | None
+Validation = float | Literal["auto", "oob"] | ArrayLike | None
 Subspace = int | Literal["sqrt", "log2", "half", "all"]
 Origin = Literal["data", "region"]
 DeviceName = Literal["cpu", "cuda"]

@@ -67,7 +67,9 @@ SHARED: dict[str, Callable[[Any], Any]] = {
     "n_jobs": _jobs,
     "progress": partial(checked_truth, "progress"),
     **dict.fromkeys(("data", "newdata", "background", "problem"), in_pandas),
-    **dict.fromkeys(("weights", "offset", "groups", "order", "strata"), series_in_pandas),
+    **dict.fromkeys(
+        ("weights", "offset", "groups", "order", "strata", "validation"), series_in_pandas
+    ),
 }
 """What is handed on of the value of an argument, by name; it raises if the value is none."""
 
