@@ -48,6 +48,11 @@ from odrf.sklearn.inputs import (
 ASIDE = ("offset", *STRUCTURE_ARGUMENTS)
 # Arguments of the functions that are not options of an estimator: what is fitted comes with fit().
 OF_FIT = ("formula", "data", "weights", "kind")
+ELSEWHERE = {
+    **dict.fromkeys(("formula", "data"), ": fit(X, y) takes the rows, and all columns of X"),
+    "weights": ": fit() takes them, as sample_weight=",
+    "kind": ": there is a class for numbers, for classes, and for times to an event",
+}
 OWN_WORDS = {
     "offset": """
         offset : str, optional
@@ -128,9 +133,9 @@ def _constructor_with(name: str, defaults: Mapping[str, Any]) -> Callable[..., N
     def __init__(self: Any, **options: Any) -> None:  # noqa: N807
         for option in options:
             if option not in defaults:
-                raise UnknownArgumentError(
-                    f"{name}() has no argument {option!r}{suggestion(option, defaults)}"
-                )
+                said = ELSEWHERE.get(option) or suggestion(option, defaults)
+                said = said or f"; it has {', '.join(defaults)}"
+                raise UnknownArgumentError(f"{name}() has no argument {option!r}{said}")
         for option, default in defaults.items():
             setattr(self, option, options.get(option, default))
 
@@ -263,6 +268,7 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
             self.results_ = self._grown(rows)
         return self
 
+    @named_as_here()
     def _training_table(
         self, X: Any, y: Any, sample_weight: Any, groups: Any = None, fitting: bool = True
     ) -> TrainingTable:

@@ -31,7 +31,7 @@ from odrf.sklearn.estimator import (
     StackedEstimator,
     Updating,
 )
-from odrf.sklearn.inputs import class_column, number_column
+from odrf.sklearn.inputs import class_column, number_column, of_one_type
 
 # The classifiers.
 
@@ -90,6 +90,23 @@ class FunctionClassifier(ClassifierMixin, FunctionEstimator):  # type: ignore[mi
     def _shares(self, shares: pd.DataFrame) -> NDArray[np.float64]:
         """Return a column (n,) for each of `classes_`: 0 for those that no row of weight had."""
         return shares.reindex(columns=self.classes_, fill_value=0.0).to_numpy(dtype=np.float64)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of the rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n, p)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        labels = np.asarray(y)
+        labels = of_one_type(labels) if labels.ndim == 1 else labels
+        return float(super().score(X, labels, sample_weight))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithm of `predict_proba`; -inf for a probability of 0.

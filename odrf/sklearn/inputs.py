@@ -127,7 +127,7 @@ def class_column(estimator: Any, y: Any, n: int) -> NDArray | pd.Series:
 
     Raises ValueError if y is None, no column of n labels, or holds measurements.
     """
-    values = _of_one_type(_given(estimator, y))
+    values = of_one_type(_given(estimator, y))
     check_classification_targets(values)
     check_consistent_length(values, range(n))
     if isinstance(y, pd.Series) and isinstance(y.dtype, pd.CategoricalDtype) and y.dtype.ordered:
@@ -135,7 +135,7 @@ def class_column(estimator: Any, y: Any, n: int) -> NDArray | pd.Series:
     return values
 
 
-def _of_one_type(labels: NDArray) -> NDArray:
+def of_one_type(labels: NDArray) -> NDArray:
     """Return labels (n,), of objects as numbers or truth values if they are; else `InputError`."""
     if labels.dtype != object or pd.api.types.infer_dtype(labels) == "string":
         return labels
@@ -143,7 +143,7 @@ def _of_one_type(labels: NDArray) -> NDArray:
     if typed.dtype.kind not in "biuf":
         types = sorted({type(label).__name__ for label in labels.tolist()})
         raise InputError(
-            f"y has labels of the types {', '.join(types)}: scikit-learn takes text, or numbers, or "
+            f"y has labels of the types {', '.join(types)}: scikit-learn takes text, numbers, or "
             "True and False; convert all of them, as by y.astype(str)"
         )
     return typed
@@ -248,9 +248,11 @@ def pair_of(eval_set: Any) -> tuple[Any, Any]:
 IN_OUR_WORDS = (
     (r"\bseed=", "random_state="),
     (r"(?<![_\w])weights\b(?!=)", "sample_weight"),
+    (r", or the name of a column of numbers", ""),
     (r"\bnewdata\b(?!=)", "X"),
-    (r"\bnew data\b", "X"),
-    (r"\bthe data\b", "X"),
+    (r"\b(the )?new data\b|\bthe data\b|\bthe formula\b", "X"),
+    (r"^data(?= has)|\bdata(?=\[|\.)", "X"),
+    (r"^grow\(\)(?= cannot)", "warm_start=True"),
 )
 
 
