@@ -159,7 +159,7 @@ class BoostingOptions:
     predictor_fraction: float = 1.0
     n_runs: words.Number = "auto"
     run_predictors: float = 1.0
-    validation: words.Validation = "auto"
+    validation: words.ValidationRows = "auto"
     patience: words.Number = "auto"
     offset: words.OfRows = None
     seed: Seed = None

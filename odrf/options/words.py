@@ -48,7 +48,8 @@ LossName = Literal[
     "cox", "lognormal", "loglogistic", "weibull",
 ]  # fmt: skip
 LeafValues = Literal["newton", "refit"]
-Validation = float | Literal["auto", "oob"] | ArrayLike | None
+Validation = float | Literal["auto", "oob"] | None
+ValidationRows = Validation | ArrayLike
 Subspace = int | Literal["sqrt", "log2", "half", "all"]
 Origin = Literal["data", "region"]
 DeviceName = Literal["cpu", "cuda"]

@@ -226,6 +226,8 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
     _function: ClassVar[Callable[..., Any]]
     _left_out: ClassVar[tuple[str, ...]] = ()
     _extra: ClassVar[dict[str, Any]] = {}
+    # groups that only a splitter of folds asks for are not asked of fit()
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": False}
 
     def __init_subclass__(
         cls, *, function: Callable[..., Any] | None = None, **kwargs: Any
