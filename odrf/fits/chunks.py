@@ -24,21 +24,24 @@ from odrf.design.encoding import levels_warned_of
 from odrf.engine.chunks import (
     Gathering,
     HashedDraw,
-    LeafScale,
     Recipe,
     RowBlock,
-    add_to_leaves,
     draw_keys,
     grown_apart,
     growth_bytes,
-    leaf_scale,
 )
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.factors import layout_of, stored
 from odrf.engine.growth.tree_kernel import grow_tree
 from odrf.engine.memory import available_memory, require_memory
 from odrf.engine.numeric import streams
-from odrf.engine.oob import OutOfBag, predict_out_of_bag
+from odrf.engine.oob import (
+    LeafScale,
+    OutOfBag,
+    add_to_leaves,
+    leaf_scale,
+    predict_out_of_bag,
+)
 from odrf.engine.running import in_order
 from odrf.engine.trees.forest import Forest, joined, predicted_classes
 from odrf.errors import InputError, installing, nearest

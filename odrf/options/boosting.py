@@ -27,8 +27,8 @@ from odrf.checks import (
 from odrf.design import Design
 from odrf.design.response import SURVIVAL
 from odrf.design.weights import row_labels
+from odrf.engine.boosting.leaf_values import BoostingParams
 from odrf.engine.boosting.losses import LOSSES
-from odrf.engine.boosting.state import BoostingParams
 from odrf.engine.directions.candidates import indicator_levels
 from odrf.engine.kernel_params import NO_PENALTY, KernelParams
 from odrf.engine.resamples import ALL_ROWS, SUBSAMPLE, Sampling
