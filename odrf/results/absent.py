@@ -84,9 +84,9 @@ def unknown_name(result: object, name: str) -> NoReturn:
     It says what the name of another package is here, or which name is spelled most alike.
     """
     kind = type(result)
+    refused_again(result, name)
     if name.startswith("_"):
         raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
-    refused_again(result, name)
     listed = _listed(kind, name)
     if isinstance(listed, Absent):
         listed.__get__(result, kind)
