@@ -546,7 +546,7 @@ def _left_out(used: UsedColumns, data: pd.DataFrame) -> Missing:
         raise InputError(
             f"response {empty[0]!r} is missing in every row: use another column as the response"
         )
-    n_complete = len(data) - left_out.n_incomplete
+    n_complete = int(left_out.complete.sum())
     if n_complete < 2:
         raise InputError(
             f"{left_out}: {n_complete} rows are complete, and at least 2 are needed; leave "

@@ -200,7 +200,7 @@ def read_atom(code: str, columns: Collection[str], env: EvalEnvironment) -> Atom
         tree = ast.parse(code, mode="eval").body
     except SyntaxError as error:
         raise PatsyError(f"not a Python expression ({error.msg}){_way_out(code)}") from None
-    name = _single_name(tree)
+    name = tree.id if isinstance(tree, ast.Name) else _quoted_name(tree)
     if name is not None:
         if name not in columns:
             raise _unknown(name, columns)
@@ -256,10 +256,6 @@ def _require_no_subjects(tree: ast.BinOp) -> None:
             "random effects are not part of trees: name the column of the subjects in the argument "
             "groups="
         )
-
-
-def _single_name(tree: ast.expr) -> str | None:
-    return tree.id if isinstance(tree, ast.Name) else _quoted_name(tree)
 
 
 def _quoted_name(node: ast.AST) -> str | None:

@@ -37,10 +37,9 @@ from odrf.errors import InputError
 from odrf.options import words
 from odrf.options.sizes import OOB
 from odrf.options.tree import (
+    EFFORT,
     EXACT,
     EXACT_ROWS,
-    FOREST_DIRECTION_ROWS,
-    FOREST_NEWTON_STEPS,
     NO_LIMIT,
     subset_size_of,
     thresholds_of,
@@ -381,6 +380,7 @@ def _kernel_params(
 ) -> KernelParams:
     """Return what kernels take; the response has `n_classes`, that of a tree numbers."""
     leaves = options.max_leaves
+    newton_steps, direction_rows = EFFORT[False]
     return KernelParams(
         criterion=SQUARED_ERROR,
         n_classes=1,
@@ -389,8 +389,8 @@ def _kernel_params(
         max_depth=options.max_depth,
         penalty=NO_PENALTY,
         subset_size=subset_size_of(options.subset_size, tree_predictors, families),
-        newton_steps=FOREST_NEWTON_STEPS,
-        direction_rows=FOREST_DIRECTION_ROWS,
+        newton_steps=newton_steps,
+        direction_rows=direction_rows,
         n_thresholds=thresholds_of(options.n_thresholds, families),
         exact_rows=NO_LIMIT if options.split_search == EXACT else EXACT_ROWS[0],
         indicator_levels=indicator_levels(n_classes),
