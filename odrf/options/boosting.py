@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.checks import (
@@ -25,6 +26,7 @@ from odrf.checks import (
 )
 from odrf.design import Design
 from odrf.design.response import SURVIVAL
+from odrf.design.weights import row_labels
 from odrf.engine.boosting.leaf_values import BoostingParams
 from odrf.engine.boosting.losses import LOSSES
 from odrf.engine.directions.candidates import indicator_levels
@@ -156,7 +158,7 @@ class BoostingOptions:
     predictor_fraction: float = 1.0
     n_runs: words.Number = "auto"
     run_predictors: float = 1.0
-    validation: words.Validation = "auto"
+    validation: words.ValidationRows = "auto"
     patience: words.Number = "auto"
     offset: words.OfRows = None
     seed: Seed = None
@@ -452,6 +454,30 @@ def _patience(value: words.Number, validation: words.Validation) -> int:
             "leave it out"
         )
     return value
+
+
+def with_rows_held(
+    options: BoostingOptions, data: pd.DataFrame
+) -> tuple[BoostingOptions, NDArray[np.bool_] | None]:
+    """Return the options, with a share, and which rows (n,) `validation` names; None if it is one.
+
+    Raises `InputError` if these are not True or False for each row.
+    """
+    named = options.validation
+    if not isinstance(named, list | tuple | np.ndarray | pd.Series) or np.ndim(named) == 0:
+        return options, None
+    held = row_labels("validation", named, data).infer_objects()
+    if held.dtype != bool:
+        raise InputError(
+            "validation must be a share of the rows, such as 0.2, or True and False for each row"
+        )
+    share = float(held.mean())
+    if not 0 < share < 1:
+        raise InputError(
+            f"validation is {held.iloc[0]} for all rows: some rows choose the number of rounds, "
+            "and the trees are grown on the others"
+        )
+    return replace(options, validation=share), held.to_numpy(dtype=np.bool_)
 
 
 def _validation(value: Any, n_runs: int) -> words.Validation:

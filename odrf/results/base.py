@@ -106,6 +106,8 @@ class AnyResults(metaclass=ResultsType):
         self.fit = fit
 
     __dir__ = absent.there
+    if not TYPE_CHECKING:  # no name that mypy does not know
+        __getattr__ = absent.unknown_name
     __repr__ = card_as_text
     _repr_html_ = card_as_html
 
