@@ -247,7 +247,7 @@ def _places(data: pd.DataFrame, columns: Sequence[str]) -> list[int]:
     """Return the places of these columns in `data`, which has them, each once."""
     # one by one: for few names, pandas takes a hundred times as long to make an index of text
     get_loc: Any = data.columns.get_loc  # names that are different have one place each
-    return [get_loc(name) for name in columns]
+    return list(map(get_loc, columns))
 
 
 def _at(data: pd.DataFrame, place: list[int]) -> pd.DataFrame:

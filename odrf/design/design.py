@@ -546,7 +546,7 @@ def _left_out(used: UsedColumns, data: pd.DataFrame) -> Missing:
         raise InputError(
             f"response {empty[0]!r} is missing in every row: use another column as the response"
         )
-    n_complete = len(data) - left_out.n_incomplete
+    n_complete = int(left_out.complete.sum())
     known = data[list(used.response)].notna().all(axis=1).sum()
     if known < 2:
         raise InputError(

@@ -106,6 +106,8 @@ class AnyResults(metaclass=ResultsType):
         self.fit = fit
 
     __dir__ = absent.there
+    if not TYPE_CHECKING:  # no name that mypy does not know
+        __getattr__ = absent.unknown_name
     __repr__ = card_as_text
     _repr_html_ = card_as_html
 
@@ -366,7 +368,7 @@ class AnyResults(metaclass=ResultsType):
         >>> tree.predict(data.head(3)).round(0).tolist() == tree.predict(data).round(0).tolist()[:3]
         True
         """
-        return type(self)(fits.without_data.without_rows(self.fit))  # type: ignore[type-var]
+        return type(self)(fits.fit.without_rows(self.fit))  # type: ignore[type-var]
 
     def to_sklearn(self) -> Any:
         """Return the fit as a fitted estimator of scikit-learn; it needs ``odrf[sklearn]``.
