@@ -18,6 +18,7 @@ from odrf.cli.files import DECIMALS, PLAIN, STDIN, TableForm, ending, na_option,
 from odrf.datasets import first_rows, lines_of, opened, read_separated
 from odrf.design.columns import TEXT
 from odrf.design.encoding import Indicators
+from odrf.design.formula import quoted
 from odrf.errors import InputError, warn_user
 
 # What stands in cells without a value.
@@ -25,7 +26,11 @@ SIGNS_OF_EMPTY = ("", "?", ".", "-", "--", "*", "n.a.", "missing", "unknown")
 # Where nearly all texts are numbers, so few others are taken for what stands in empty cells.
 NEARLY_ALL, FEW = 0.9, 3
 # Beside a comma, or a point where decimals have commas.
-SIGNS_OF_THOUSANDS = ("'", "\u2019", " ", "\u00a0", "\u202f")
+APOSTROPHES, SPACES = ("'", "\u2019"), (" ", "\u00a0", "\u202f")
+SIGNS_OF_THOUSANDS = (*APOSTROPHES, *SPACES)
+# Whether texts may be numbers is seen from about so many.
+SOME = 1000
+LIKE_A_NUMBER = r"[-+]?[.,]?\d[\d.,'\u2019\s]*([eE][-+]?\d+)?"
 MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
@@ -196,13 +201,15 @@ def _read_column(column: pd.Series, decimal: str, form: TableForm) -> pd.Series:
     """
     cells = pd.Series(column.dropna().unique(), dtype=object).astype(str)
     bare, other = cells.str.strip(), DECIMALS[1 - DECIMALS.index(decimal)]
+    if not bare.iloc[:: len(bare) // SOME + 1].str.fullmatch(LIKE_A_NUMBER).any():
+        return column
     numbers = _numbers(bare, decimal)
     for sign in (other, *SIGNS_OF_THOUSANDS):
         grouped = bare.str.fullmatch(_grouped(sign, decimal))
         if not grouped.any():
             continue
         if (numbers | grouped).all():
-            if form.decimal is None and sign == other:
+            if form.decimal is None or sign != other:
                 _warn_of_thousands(column.name, bare[grouped], sign, decimal)
             return _without_groups(column, sign, decimal)
         if _empty(bare, numbers | grouped).any():
@@ -245,16 +252,19 @@ def _without_groups(column: pd.Series, sign: str, decimal: str) -> pd.Series:
 
 def _warn_of_thousands(name: Any, grouped: pd.Series, sign: str, decimal: str) -> None:
     """Warn, unless a cell with two signs of thousands, or decimals, shows what they are."""
-    if (grouped.str.count(re.escape(sign)) > 1).any() or grouped.str.contains(
-        decimal, regex=False
-    ).any():
+    twice = grouped.str.count(re.escape(sign)) > 1
+    if (twice | grouped.str.contains(decimal, regex=False)).any():
         return
-    text, kind = grouped.iloc[0], "commas" if sign == "," else "points"
-    value = text.replace(sign, "")
-    warn_user(
-        f"{name!r} has {kind} of thousands: {text!r} is read as {value}; if these are decimals, "
-        f"add --decimal '{sign}'; else --decimal '{decimal}' hides this line"
-    )
+    text = grouped.iloc[0]
+    read = f"of thousands: {text!r} is read as {text.replace(sign, '')}"
+    if sign in DECIMALS:
+        warn_user(
+            f"{name!r} has {'commas' if sign == ',' else 'points'} {read}; if these are decimals, "
+            f"add --decimal '{sign}'; else --decimal '{decimal}' hides this line"
+        )
+    else:
+        signs = "apostrophes" if sign in APOSTROPHES else "blanks"
+        warn_user(f"{name!r} has {signs} {read}; write C({quoted(name)}) if these are labels")
 
 
 def _empty(bare: pd.Series, numbers: pd.Series) -> pd.Series:
