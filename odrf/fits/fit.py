@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
+from odrf.design.design import NoData
 from odrf.design.folds import held_out_share, rows_to_divide
 from odrf.design.new_rows import training_frame
 from odrf.design.weights import Offset
@@ -518,3 +519,17 @@ class StreamedFit(Fit):
     def fills(self) -> NDArray[np.float64] | None:
         """The means (p,) of columns, imputed for missing cells of new rows; None if not known."""
         return None if self.sums is None else self.sums.column_means
+
+
+Trees = TypeVar("Trees", Fit, BoostedFit)
+
+
+def without_rows(fit: Trees) -> Trees:
+    """Return the fit without its training rows, and without those of the fit before pruning."""
+    data = NoData.instead_of(fit.data)
+    if isinstance(fit, BoostedFit):
+        return replace(fit, data=data, offset=replace(fit.offset, values=np.empty(0)))
+    if fit.pruning is None:
+        return replace(fit, data=data)
+    grown = without_rows(fit.pruning.grown)
+    return replace(fit, data=data, pruning=replace(fit.pruning, grown=grown))

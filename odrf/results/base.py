@@ -353,7 +353,7 @@ class AnyResults(metaclass=ResultsType):
         >>> tree.predict(data.head(3)).round(0).tolist() == tree.predict(data).round(0).tolist()[:3]
         True
         """
-        return type(self)(fits.without_data.without_rows(self.fit))  # type: ignore[type-var]
+        return type(self)(fits.fit.without_rows(self.fit))  # type: ignore[type-var]
 
     def to_sklearn(self) -> Any:
         """Return the fit as a fitted estimator of scikit-learn; it needs ``odrf[sklearn]``.
