@@ -80,11 +80,11 @@ def _leaf(x, node):
 
 def _cumulated(mean):
     # not by sum(), which adds more precisely since Python 3.12
-    total, found = 0.0, []
+    total, totals = 0.0, []
     for value in mean:
         total += value
-        found.append(total)
-    return found
+        totals.append(total)
+    return totals
 
 
 def _mean(x):
@@ -156,7 +156,7 @@ def _columns_text(fit: Description) -> str:
         names[cell] = f"cell_{at}"
         read = f"row[{cell!r}]"
         if cell in fit.fills:
-            read = f"_filled({read}, {_plain(fit.fills[cell])!r})"
+            read = f"_filled({read}, {fit.fills[cell]!r})"
         lines.append(f"    cell_{at} = {read}")
     if fit.required:
         empty = ", ".join(names[cell] for cell in fit.required)
@@ -176,10 +176,6 @@ def _columns_text(fit: Description) -> str:
     lines += ["    return ("]
     lines += [f"        {_column(fit, column)}," for column in fit.columns]
     return "\n".join([*lines, "    )"]) + "\n"
-
-
-def _plain(value: object) -> object:
-    return value.item() if hasattr(value, "item") else value
 
 
 def _numeric(value: matrix.Numeric, names: dict[str, str]) -> str:

@@ -144,9 +144,7 @@ class SqlColumns:
         name = self.dialect.name(column)
         if column not in self.fit.fills:
             return name
-        fill = self.fit.fills[column]
-        plain = fill.item() if isinstance(fill, np.generic) else fill
-        return f"COALESCE({name}, {self.dialect.literal(plain)})"
+        return f"COALESCE({name}, {self.dialect.literal(self.fit.fills[column])})"
 
     def number(self, value: matrix.Numeric) -> str:
         """Return a number in 64 bits; NULL where a cell that it needs is empty."""

@@ -157,7 +157,7 @@ def description_of(fit: AnyFit) -> Description:
     """Return the description of a fit whose prediction is the mean of its trees."""
     design = fit.design
     sources, columns = matrix.sources_of(design), list(matrix.columns_of_matrix(design))
-    kinds = matrix.kinds_of_labels(matrix.raw_kinds(design), sources)
+    kinds = matrix.kinds_of_columns(design, sources)
     fillable = matrix.can_be_empty(design)
     forest = fit.forest
     required: tuple[str, ...] = ()
@@ -194,7 +194,7 @@ def description_of(fit: AnyFit) -> Description:
             for name, dtype in zip(design.schema.columns, design.schema.dtypes, strict=True)
             if "int" in dtype.lower()
         ),
-        fills=design.fills,
+        fills={column: matrix.plain(fill) for column, fill in design.fills.items()},
         required=required,
         with_empty_text=frozenset(
             source.column
