@@ -3,11 +3,13 @@
 import sys
 from typing import TYPE_CHECKING, Any
 
+from odrf.loading import Package, loaded_later  # first, so that Ctrl-C ends the command quietly
+
+# isort: split
 from odrf.api.forests import odrf
 from odrf.api.trees import odt
 from odrf.design.functions import Surv
 from odrf.errors import InputError
-from odrf.loading import Package, loaded_later
 from odrf.projections import Patch
 from odrf.public.chunks import Chunks
 from odrf.results.base import CONVERTERS

@@ -6,10 +6,11 @@ import bz2
 import csv
 import gzip
 import lzma
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from io import StringIO, TextIOWrapper
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import ZipFile
@@ -19,6 +20,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from odrf.checks import checked_choice, is_whole
+from odrf.design.formula import quoted
 from odrf.design.variables import set_grid
 from odrf.errors import InputError, warn_user
 from odrf.public import public
@@ -26,9 +28,11 @@ from odrf.text.layouts import quantity
 
 __all__ = [
     "data_names",
+    "first_rows",
     "from_images",
+    "lines_of",
     "load_data",
-    "names_in_first_line",
+    "opened",
     "read_separated",
 ]
 
@@ -41,11 +45,19 @@ EXACTLY: dict[str, Any] = (
 )
 
 
+# Texts that pandas takes for empty cells, unless it is told otherwise.
+EMPTY = (
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+    "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+)  # fmt: skip
+
+
 class _Odd(NamedTuple):
-    """A row that has not as many fields as there are names: its line and its number of fields."""
+    """A row that has not as many fields as there are names: line, number of fields, first field."""
 
     line: int
     fields: int
+    first: str
 
 
 class _Rows(NamedTuple):
@@ -89,25 +101,23 @@ def read_separated(
     source: Any,
     separator: str = ",",
     decimal: str = ".",
-    text: Iterable[str] = (),
+    text: Mapping[str, Iterable[str]] | Iterable[str] = (),
     named: str = "the table",
+    na: Iterable[str] = (),
 ) -> pd.DataFrame:
     """Read a table of text with separators from a path or a stream that can be read again.
 
     Fields beyond the names are left out if they are empty in all rows.  In the form of R's
     ``write.table``, the first line has one name less, and the names of the rows are left out, with
-    a warning.  Columns named in `text` stay text, as they are written; the table need not have
-    them.
+    a warning.  Blanks after separators and around names do not count.  Columns named in `text`
+    stay text, as they are written; the table need not have them, and a mapping gives levels, which
+    are no empty cells.  The texts `na` are empty cells, and so are `EMPTY` unless "" is among `na`.
     """
     rows = _looked_through(source, separator, named)
     if not rows.names:
         raise InputError(f"{named} is empty: its first line must have the names of the columns")
-    names = [name or f"Unnamed: {j}" for j, name in enumerate(rows.names)]
-    twice = [name for j, name in enumerate(names) if name in names[:j]]
-    if twice:
-        raise InputError(
-            f"{named} has more than one column named {twice[0]!r}: rename or drop the others"
-        )
+    given = [name.strip() for name in rows.names]
+    names = _all_different([name or f"Unnamed: {j}" for j, name in enumerate(given)], named)
     fields = [*names, *range(len(names), rows.most)]
     if not rows.fit:
         if not (rows.all_one_more and rows.row_names):
@@ -128,39 +138,66 @@ def read_separated(
         usecols=names,
         dtype=dict.fromkeys(text, str),
         skipinitialspace=rows.blanks,
+        keep_default_na=False,
+        na_values=_empty_cells(list(na), text, names),
         low_memory=False,
         **EXACTLY,
     )
     # separators at the end of each line, the first too, are columns without a name or a value
-    given = zip(rows.names, names, strict=True)
-    kept = [name for own, name in given if own or not table[name].isna().all()]
+    both = zip(given, names, strict=True)
+    kept = [name for own, name in both if own or not table[name].isna().all()]
     return table[kept].set_axis(pd.Index(kept), axis=1)
 
 
-def names_in_first_line(source: Any, separator: str) -> list[str]:
-    """Return the fields of the first line that is not blank; none if there is no line."""
-    with _lines(source) as lines:
-        return next(
-            (fields for fields in csv.reader(lines, delimiter=separator) if any(fields)), []
-        )
+def _all_different(names: list[str], named: str) -> list[str]:
+    """Return the names, those that come again with a number, of which it warns."""
+    different: list[str] = []
+    for name in names:
+        own, number = name, 2
+        while own in different or (own != name and own in names):
+            own, number = f"{name}_{number}", number + 1
+        different.append(own)
+        if own != name:
+            warn_user(
+                f"{named} has more than one column named {name!r}: a further one is read as "
+                f"{own!r}; if it is to be no predictor, leave it out by - {quoted(own)} at the end "
+                "of the formula"
+            )
+    return different
+
+
+def _empty_cells(
+    na: list[str], text: Mapping[str, Iterable[str]] | Iterable[str], names: list[str]
+) -> Any:
+    """Return the texts that are empty cells; by column, if some are levels there."""
+    empty = na if "" in na else [*EMPTY, *na]
+    levels = {name: set(text[name]) for name in text} if isinstance(text, Mapping) else {}
+    if not any(each.intersection(empty) for each in levels.values()):
+        return empty
+    return {name: [one for one in empty if one not in levels.get(name, ())] for name in names}
+
+
+def first_rows(source: Any, separator: str, n: int) -> list[list[str]]:
+    """Return the fields of the first n lines that are not blank; fewer if there are not so many."""
+    with lines_of(source) as lines:
+        rows = (fields for fields in csv.reader(lines, delimiter=separator) if any(fields))
+        return list(islice(rows, n))
 
 
 def _looked_through(source: Any, separator: str, named: str) -> _Rows:
-    """Return what is known of the rows, with blanks after separators left out where they must be.
+    """Return what is known of the rows, with blanks after separators left out.
 
-    So they are if the names have them, or if quotation marks count only without them.
+    They are kept if a quotation mark after a blank would begin a field that does not end.
     """
     simple = _rows_without_quotes(source, separator)
     if simple is not None:
         return simple
     plain = _rows_of(source, separator, False, named)
-    names = plain.names
-    of_names = len(names) > 1 and all(name.startswith(" ") for name in names[1:])
-    if of_names or plain.quoted:
-        without = _rows_of(source, separator, True, named)
-        if of_names or without.fit:
-            return without
-    return plain
+    if not plain.quoted:
+        return plain._replace(blanks=True)
+    without = _rows_of(source, separator, True, named)
+    of_names = all(name.startswith(" ") for name in plain.names[1:])
+    return without if of_names or without.fit else plain
 
 
 def _rows_without_quotes(source: Any, separator: str) -> _Rows | None:
@@ -169,7 +206,7 @@ def _rows_without_quotes(source: Any, separator: str) -> _Rows | None:
     To count separators takes a third of the time that it takes to cut lines into fields.
     """
     names: list[str] = []
-    with _lines(source) as lines:
+    with lines_of(source) as lines:
         for line in lines:
             if '"' in line:
                 return None
@@ -182,9 +219,7 @@ def _rows_without_quotes(source: Any, separator: str) -> _Rows | None:
             if names:
                 return None
             names = line.rstrip("\r\n").split(separator)
-            if any(name.startswith(" ") for name in names[1:]):
-                return None
-    return _Rows(names, len(names), None, None, False, False, False, False) if names else None
+    return _Rows(names, len(names), None, None, False, False, False, True) if names else None
 
 
 def _rows_of(source: Any, separator: str, blanks: bool, named: str) -> _Rows:
@@ -195,7 +230,7 @@ def _rows_of(source: Any, separator: str, blanks: bool, named: str) -> _Rows:
     firsts: list[str] = []
     mark, quoted = f'{separator} "', False
 
-    with _lines(source) as lines:
+    with lines_of(source) as lines:
 
         def watched() -> Iterator[str]:
             nonlocal quoted
@@ -218,7 +253,7 @@ def _rows_of(source: Any, separator: str, blanks: bool, named: str) -> _Rows:
                 if k == width:
                     continue
                 if k < width:
-                    short = short or _Odd(line, k)
+                    short = short or _Odd(line, k, fields[0])
                     continue
                 most = max(most, k)
                 if k == width + 1:
@@ -226,7 +261,7 @@ def _rows_of(source: Any, separator: str, blanks: bool, named: str) -> _Rows:
                     if n_one_more == n:
                         firsts.append(fields[0])
                 if long is None and any(fields[width:]):
-                    long = _Odd(line, k)
+                    long = _Odd(line, k, fields[0])
         except csv.Error as error:
             raise InputError(
                 f"{named} cannot be read from line {begin} on ({error}): look for a quotation mark "
@@ -251,15 +286,16 @@ def _of_other_length(rows: _Rows, separator: str, named: str) -> InputError:
     odd = min(each for each in (rows.short, rows.long) if each is not None)
     n = len(rows.names)
     problem = f"{named}: the first line has {n} name(s), and line {odd.line} {odd.fields}"
-    if rows.names[0].startswith("#"):
-        return InputError(f"{problem} fields: delete the lines of comments before the names")
+    for first in (odd.first, rows.names[0]):
+        if first.startswith("#"):
+            return InputError(
+                f"{problem} fields: if lines that begin with # are comments, add --comment '#'"
+            )
     if odd.fields < n:
         return InputError(
             f"{problem} fields: write a separator for each field, also for empty ones"
         )
-    commas = (
-        "; if numbers have decimal commas, separate the columns by ; (--format csv2 of the command)"
-    )
+    commas = "; if numbers have decimal commas, separate the columns by ; and add --format csv2"
     return InputError(
         f"{problem} fields: give each column a name, and put quotation marks around text that "
         f"holds {separator!r}{commas if separator == ',' else ''}"
@@ -267,7 +303,7 @@ def _of_other_length(rows: _Rows, separator: str, named: str) -> InputError:
 
 
 @contextmanager
-def _lines(source: Any) -> Iterator[Iterable[str]]:
+def lines_of(source: Any) -> Iterator[Iterable[str]]:
     """Give the lines of a path, also of a compressed file, or of a stream, which is left at 0."""
     if hasattr(source, "seek"):
         source.seek(0)
@@ -276,12 +312,12 @@ def _lines(source: Any) -> Iterator[Iterable[str]]:
         text = held if isinstance(held, str) else held.decode("utf-8-sig")
         yield StringIO(text, newline="")
         return
-    with ExitStack() as opened:
-        binary = opened.enter_context(_opened(Path(source), opened))
-        yield opened.enter_context(TextIOWrapper(binary, encoding="utf-8-sig", newline=""))
+    with ExitStack() as stack:
+        binary = stack.enter_context(opened(Path(source), stack))
+        yield stack.enter_context(TextIOWrapper(binary, encoding="utf-8-sig", newline=""))
 
 
-def _opened(path: Path, opened: ExitStack) -> Any:
+def opened(path: Path, stack: ExitStack) -> Any:
     """Return the bytes of a file, without the compression that its ending names."""
     match path.suffix.lower():
         case ".gz":
@@ -293,7 +329,7 @@ def _opened(path: Path, opened: ExitStack) -> Any:
         case ".zst":
             return import_module("zstandard").open(path, "rb")
         case ".zip":
-            archive = opened.enter_context(ZipFile(path))
+            archive = stack.enter_context(ZipFile(path))
             held = archive.namelist()
             if len(held) != 1:
                 raise ValueError(f"the archive has {len(held)} files, and one is read")

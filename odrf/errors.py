@@ -36,6 +36,10 @@ class UnknownArgumentError(InputError, TypeError):
 class AbsentError(InputError, AttributeError):
     """Raised where a result lacks what others have; as any such error an `AttributeError`, too."""
 
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+        self.obj = None  # the message says what to use: Python adds no guess of its own
+
 
 def refused_again(owner: object, name: str) -> None:
     """Raise once more what a property of `owner` has refused, if it has one of this name.

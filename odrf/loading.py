@@ -1,7 +1,11 @@
-"""Names of a package that are loaded when first asked for, so that it starts quickly."""
+"""Names of a package that are loaded when first asked for; Ctrl-C while the command loads it."""
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+import threading
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
@@ -47,3 +51,32 @@ def modules_of(package: str) -> Callable[[str], ModuleType]:
         return import_module(path)
 
     return module
+
+
+# A command that is interrupted says so and ends with this status; while it loads the package, none
+# of its own lines is there to catch an interrupt.
+INTERRUPTED = 130
+
+
+def end_at_once(number: int, frame: object) -> NoReturn:
+    """End the process; nothing is open that would have to be closed."""
+    if sys.stderr is not None:
+        os.write(2, b"odrf: interrupted\n")
+    os._exit(INTERRUPTED)
+
+
+def _is_command() -> bool:
+    """Return whether the process is the command ``odrf``, or ``python -m odrf``."""
+    own = sys.argv[0] if sys.argv else ""
+    if own == "-m":  # so it is called while Python looks for the module
+        return "odrf" in sys.orig_argv
+    return os.path.splitext(os.path.basename(own))[0].lower() == "odrf"
+
+
+def _end_if_interrupted() -> None:
+    main = threading.current_thread() is threading.main_thread()
+    if main and _is_command() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, end_at_once)
+
+
+_end_if_interrupted()

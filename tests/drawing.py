@@ -34,7 +34,7 @@ def directions(family: Family, problem: Problem, number: int, n_nodes: int) -> l
     """Return for each node, on the rows of the problem, its directions: (columns, θ)."""
     feature_groups, settings, n = problem.feature_groups, problem.settings.settings, len(problem.y)
     widest = family.widest(feature_groups, settings, n)
-    estimated = max(1, family.estimated(feature_groups, settings, n))
+    estimated = max(1, widest if family.is_estimated else 0)
     samplers = (family.sampler(number, feature_groups, settings, n),)
     state = streams(3, 0, 1)[0]
     rows = gather_rows(

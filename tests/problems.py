@@ -17,7 +17,7 @@ from odrf.engine.directions.candidates import (
     TWO_LEVELS,
     FeatureGroups,
     feature_groups_of,
-    has_many_levels,
+    has_levels,
     indicator_levels,
 )
 from odrf.engine.factors import EncodedColumns, Layout
@@ -293,8 +293,9 @@ def noisy(n: int, **settings: Any) -> Problem:
 def coded(feature_groups: FeatureGroups, n: int, rng: np.random.Generator) -> EncodedColumns:
     """A matrix of n random rows, with codes for factors of many levels; some rows have no level."""
     numbers, codes, place, level = [], [], [], []
-    n_numbers = int(feature_groups.widths[~has_many_levels(feature_groups)].sum())
-    for width, many in zip(feature_groups.widths, has_many_levels(feature_groups), strict=True):
+    widths, has_many = np.diff(feature_groups.first), has_levels(feature_groups, FEW_LEVELS)
+    n_numbers = int(widths[~has_many].sum())
+    for width, many in zip(widths, has_many, strict=True):
         if many:
             place += [n_numbers + len(codes)] * width
             level += range(1, width + 1)

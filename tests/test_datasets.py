@@ -72,8 +72,10 @@ def test_fields_that_are_empty_in_all_rows_shift_no_column(text):
         ("a,y\n0.5,3,14\n1.5,2,72\n", "decimal commas"),
         ("a,b\n1,2\n\n3\n", "line 4 1 fields: write a separator for each field"),
         ('a,b\n"1\n1",2\n3,4,5\n', "line 4 3 fields"),
-        ("# by me\na,b\n1,2\n", "line 2 2 fields: delete the lines of comments"),
-        ("a,b,a\n1,2,3\n", "more than one column named 'a'"),
+        (
+            "# by me\na,b\n1,2\n",
+            "line 2 2 fields: if lines that begin with # are comments, add --comment '#'",
+        ),
         ("a,b\nx,,1\nx,,1\n", "line 2 3 fields"),
         ("\n", "is empty"),
     ],
@@ -82,6 +84,15 @@ def test_rows_of_other_lengths_are_refused_with_their_line(text, said):
     with pytest.raises(InputError, match=said) as refused:
         read_separated(io.StringIO(text), named="t.csv")
     assert str(refused.value).startswith("t.csv")
+
+
+def test_a_name_that_comes_again_has_a_number():
+    with pytest.warns(UserWarning, match="more than one column named 'a'") as said:
+        found = read_separated(io.StringIO("a,b, a ,a_2,a\n1,2,3,4,5\n"), named="t.csv")
+    assert found.columns.tolist() == ["a", "b", "a_3", "a_2", "a_4"]
+    assert [str(each.message).rpartition("by ")[2] for each in said] == [
+        f"- {name} at the end of the formula" for name in ("a_3", "a_4")
+    ]
 
 
 @pytest.mark.parametrize("names", [("1", "2", "3"), ('"7"', '"5"', '"6"'), ("x1", "x2", "x10")])

@@ -35,7 +35,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md")) + sorted((DOCS / "api").glob("*.md"))
 API = "\n".join(path.read_text(encoding="utf-8") for path in (DOCS / "api").glob("*.md"))
 GALLERY = (DOCS / "gallery.md").read_text(encoding="utf-8")
-FROM_R = (DOCS / "from-r.md").read_text(encoding="utf-8")
+FROM_R = (ROOT / "vignettes" / "from-r.md").read_text(encoding="utf-8")
 LINKED = [
     *PAGES,
     *sorted((ROOT / "vignettes").glob("*.md")),
@@ -45,7 +45,7 @@ LINKED = [
 FUNCTIONS = {"odt": fit_tree, "odrf": fit_forest, "odbt": odrf.odbt, "graf": odrf.graf}
 OBJECTS = {
     "tree": ODTResults, "forest": ODRFResults, "boosted": ODBTResults, "path": PruningPath,
-    "effects": Effects,
+    "effects": Effects, "fit": ODRFResults,
 }  # fmt: skip
 
 
@@ -162,7 +162,7 @@ def test_every_benchmark_has_its_command():
 
 
 def our_side():
-    """The expressions of the last column of the tables of docs/from-r.md."""
+    """The expressions of the last column of the tables of vignettes/from-r.md."""
     for line in FROM_R.splitlines():
         if line.startswith("| ") and not line.startswith("|---"):
             yield from re.findall(r"`([^`]+)`", line.rstrip("|").split(" | ")[-1])

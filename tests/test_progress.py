@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import io
 import re
+import subprocess
+import sys
 from functools import partial
 from inspect import signature
 from pathlib import Path
@@ -142,8 +144,34 @@ WORK = {
 def test_a_bar_reaches_its_end(name, data, forest, tree, capsys):
     WORK[name](data, forest, tree)
     shown = capsys.readouterr().err.replace("\r", "\n").strip().splitlines()
+    assert re.match(r"[a-z][a-z -]*: ", shown[-1])  # what is counted
     done, total = re.search(r"([\d.]+[kM]?)/([\d.]+[kM]?) \[", shown[-1]).groups()
     assert done == total != "0"
+
+
+def test_a_notebook_without_widgets_has_a_bar_of_text():
+    code = """
+import sys, types, warnings
+warnings.simplefilter("error")
+shell = types.SimpleNamespace(config={"IPKernelApp": {}})
+sys.modules["IPython"] = types.SimpleNamespace(get_ipython=lambda: shell)
+sys.modules["ipywidgets"] = None
+from odrf.public.progress import progress_bar
+for _ in progress_bar(range(3), unit="tree", progress=True): pass
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT.parent, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "trees: 100%" in done.stderr and "3/3" in done.stderr
+
+
+def test_tqdm_is_loaded_for_the_first_bar_only():
+    code = "import odrf, sys; print('tqdm' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT.parent, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "False\n"
 
 
 def in_thread(work):

@@ -153,7 +153,7 @@ def line_of(
         found = [
             fit.comparisons(contrast=pair, newdata=rows),
             fit.slopes(bandwidth=BANDWIDTH, newdata=rows),
-            fit.comparisons(contrast=pair, population=True),
+            fit.comparisons(contrast=pair, population=True, target="forest"),
         ]
     tables = pd.concat([effects.table for effects in found])
     yield (*tables["estimate"], *tables["std_error"])

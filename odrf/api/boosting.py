@@ -17,7 +17,7 @@ from odrf.errors import InputError
 from odrf.fits.data_warnings import warned_of_data
 from odrf.fits.fit import grow_boosted_fit
 from odrf.options import words
-from odrf.options.boosting import BoostingOptions, resolve_boosting
+from odrf.options.boosting import BoostingOptions, resolve_boosting, with_rows_held
 from odrf.options.options import DataOptions
 from odrf.public import public
 from odrf.results.boosted import ODBTResults
@@ -47,7 +47,7 @@ def odbt(
     predictor_fraction: float = 1.0,
     n_runs: words.Number = "auto",
     run_predictors: float = 1.0,
-    validation: words.Validation = "auto",
+    validation: words.ValidationRows = "auto",
     patience: words.Number = "auto",
     offset: words.OfRows = None,
     weights: words.OfRows = None,
@@ -162,11 +162,12 @@ def odbt(
         that runs did not draw.
     run_predictors : float, default 1.0
         Share of the predictors that each of several runs draws (feature bagging).
-    validation : "auto", float, "oob" or None, default "auto"
+    validation : "auto", float, "oob", None or array-like, default "auto"
         How to choose the number of rounds.  A number holds out this share of the rows, the same of
         each class, or of rows with and without an event, and keeps the rounds up to the smallest
-        loss on them, at least one.  ``"oob"``, for several runs, uses the out-of-bag loss:
-        that of each row by the runs that did not draw it.
+        loss on them, at least one.  True or False for each row says which rows are held out; fits
+        that are made again, as for importances, hold out the same share at random.  ``"oob"``, for
+        several runs, uses the out-of-bag loss: that of each row by the runs that did not draw it.
         With None all `n_trees` rounds are kept, and so they are by default for numbers and classes:
         on small tables, holding out rows usually costs more accuracy than too many rounds do,
         unless the noise is strong.  By default rounds for times to an event are chosen out of bag
@@ -293,6 +294,7 @@ def odbt(
     call = spelled_call(odbt, formula, rows, options)
     options = options.checked()
     check_frame(data)
+    options, held = with_rows_held(options, data)
     offsets = offset_of(offset, data)
     require_no_surrogates(missing)
     design, training = design_of(
@@ -305,9 +307,10 @@ def odbt(
             f"{control.n_outputs}: leave offset= out"
         )
     offsets = offsets.keeping(training.complete)
+    held = None if held is None else held[training.complete]
     if training.times is not None:
         return api.survival.survival_boosted(
-            call, design, training, data, offsets, control, progress
+            call, design, training, data, offsets, control, progress, held
         )
-    fit = grow_boosted_fit(call, design, training, offsets, control, progress)
+    fit = grow_boosted_fit(call, design, training, offsets, control, progress, held)
     return ODBTResults(warned_of_data(fit, data))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
 from odrf.design.weights import Offset
@@ -36,7 +38,8 @@ def survival_boosted(
     offset: Offset,
     control: ResolvedBoostingOptions,
     progress: bool,
+    held: NDArray[np.bool_] | None,
 ) -> SurvivalBoostedResults:
     """Return the boosted trees of a call of `odrf.odbt`; the `data` are read from the `table`."""
-    fit = grow_boosted_survival(call, design, data, offset, control, progress)
+    fit = grow_boosted_survival(call, design, data, offset, control, progress, held)
     return SurvivalBoostedResults(warned_of_data(fit, table))

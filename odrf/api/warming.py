@@ -13,6 +13,8 @@ from odrf.api.boosting import odbt
 from odrf.api.forests import odrf
 from odrf.api.guided import graf
 from odrf.api.trees import odt
+from odrf.engine.compiling import unannounced
+from odrf.errors import without_warnings
 from odrf.public.progress import progress_bar
 
 ROWS: Final = 60
@@ -27,10 +29,14 @@ def compile_beforehand(progress: bool = True) -> None:
 
     Fits trees and forests to small made-up tables: for numbers, classes and times to an event as
     responses, with numbers, a factor and missing cells as predictors.  What is on disk already is
-    not compiled again.
+    not compiled again.  The bar is all that it shows, unless compiled code cannot be kept.
     """
     fits = _fits()
-    with progress_bar(fits.items(), unit="kind of fit", progress=progress) as bar:
+    with (
+        without_warnings(),
+        unannounced(),
+        progress_bar(fits.items(), unit="fit", desc="compiling", progress=progress) as bar,
+    ):
         for words, fit in bar:
             bar.set_postfix_str(words)
             fit()

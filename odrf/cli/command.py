@@ -22,7 +22,7 @@ from patsy import EvalEnvironment
 from odrf import auto, graf, odbt, odrf, odt
 from odrf.api.calling import DESIGN_ARGUMENTS
 from odrf.cli.output import report, show, write_target
-from odrf.cli.tables import COMPRESSIONS, FORMATS
+from odrf.cli.tables import COMPRESSIONS, FORMATS, TableForm
 from odrf.design import Design, build_design
 from odrf.design.columns import check_frame
 from odrf.design.formula import read_formula
@@ -112,6 +112,8 @@ exit codes:
   0 success; 2 bad input, with a message on stderr; 1 the reader of the output
   closed the pipe; 130 interrupted by Ctrl-C; 143 and 129 ended by SIGTERM and
   SIGHUP"""
+# Stands for -- while arguments are read.
+DASHES = "\0"
 # Columns of the text above the arguments.
 WIDTH = 78
 
@@ -136,7 +138,9 @@ class CommandParser(argparse.ArgumentParser):
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
         """Return what the arguments say; of unknown ones an error says how to write an option."""
-        known, unknown = self.parse_known_args(arguments)
+        # argparse drops a value that is --
+        kept = [f"--na={DASHES}" if word == "--na=--" else word for word in arguments]
+        known, unknown = self.parse_known_args(kept)
         if unknown:
             self.error(f"unknown arguments: {' '.join(unknown)}{self._way_out(unknown[0])}")
         return known
@@ -176,6 +180,26 @@ SHARED: dict[str, dict[str, Any]] = {
         "help": "format of the tables; by default by the ending of the file, csv for stdin; csv2 "
         "has semicolons and decimal commas",
     },
+    "--sep": {
+        "metavar": "C",
+        "help": "what separates columns: a character, such as '|', or tab or space",
+    },
+    "--decimal": {"metavar": "C", "help": "what stands before decimals: . or ,"},
+    "--na": {
+        "metavar": "TEXT",
+        "action": "append",
+        "default": [],
+        "help": "cells with this text are empty, as often as needed; NA, NaN, null and such are by "
+        "default, but not with --na '', so that NA may be a level",
+    },
+    "--encoding": {
+        "metavar": "NAME",
+        "help": "encoding of text, such as latin-1 (default: UTF-8, or UTF-16 by its first bytes)",
+    },
+    "--comment": {
+        "metavar": "TEXT",
+        "help": "lines that begin with TEXT are left out (default: # before the names)",
+    },
     "--seed": {"type": int, "metavar": "N", "help": "makes the result reproducible"},
     "--json": {
         "action": "store_true",
@@ -191,6 +215,16 @@ def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
         parser.add_argument(name, **SHARED[name])
 
 
+# Options that say how a table is written.
+OF_TABLES = ("--format", "--sep", "--decimal", "--na", "--encoding", "--comment")
+
+
+def table_form(options: argparse.Namespace) -> TableForm:
+    """Return how tables are written, as the options `OF_TABLES` say."""
+    given = {name: getattr(options, name) for name in (each[2:] for each in OF_TABLES)}
+    return TableForm(**{**given, "na": tuple(text.replace(DASHES, "--") for text in options.na)})
+
+
 def add_formula(parser: argparse.ArgumentParser, **how: Any) -> None:
     """Add the formula."""
     parser.add_argument(
@@ -202,14 +236,14 @@ def add_formula(parser: argparse.ArgumentParser, **how: Any) -> None:
 
 
 def add_table(parser: argparse.ArgumentParser, words: str = "the rows", **how: Any) -> None:
-    """Add the table, and the format of a table from stdin."""
+    """Add the table, and how it is written."""
     parser.add_argument(
         "table",
         type=Path,
         help=f"{words}: .csv, .tsv (also compressed) or .parquet; - reads stdin",
         **how,
     )
-    add_options(parser, "--format")
+    add_options(parser, *OF_TABLES)
 
 
 def add_settings(

@@ -15,6 +15,7 @@ import odrf
 from odrf import load
 from odrf.cli.command import (
     KINDS_OF_FITS,
+    OF_TABLES,
     Command,
     CommandParser,
     add_formula,
@@ -31,6 +32,7 @@ from odrf.cli.command import (
     read_model_words,
     read_options,
     require_harmless,
+    table_form,
     times_argument,
     without_names,
     write_predictions,
@@ -45,7 +47,7 @@ from odrf.cli.output import (
     show_json,
     summary_parts,
 )
-from odrf.cli.tables import FORMATS, columns_of_text, read_table, require_one_stdin
+from odrf.cli.tables import known_texts, read_table, require_one_stdin
 from odrf.design.columns import TEXT, contents
 from odrf.errors import InputError
 
@@ -70,7 +72,7 @@ def fit_tables(
     function: Callable[..., Any], settings: Mapping[str, Any], options: Namespace
 ) -> tuple[Any, pd.DataFrame | None]:
     """Return the fit, and the rows to predict; what can fail before the fit, fails before it."""
-    data = read_table(options.table, options.format)
+    data = read_table(options.table, table_form(options))
     new = rows_to_predict(
         options, [str(name) for name, column in data.items() if contents(column) == TEXT]
     )
@@ -86,11 +88,13 @@ def fit_tables(
     return fit, new
 
 
-def rows_to_predict(options: Namespace, text: Iterable[str]) -> pd.DataFrame | None:
+def rows_to_predict(
+    options: Namespace, text: Mapping[str, Iterable[str]] | Iterable[str]
+) -> pd.DataFrame | None:
     """Return the rows to predict, if there are any; columns named in `text` stay text."""
     if options.predict is None:
         return None
-    return read_table(options.predict, options.format, text)
+    return read_table(options.predict, table_form(options), text)
 
 
 def write_fit(command: str, fit: Any, new: pd.DataFrame | None, options: Namespace) -> None:
@@ -185,7 +189,7 @@ def _run_fit(options: Namespace) -> None:
     if options.load is not None:
         fit = load(options.load)
         check_type(options.type, options.times, fit.kind)
-        new = rows_to_predict(options, columns_of_text(fit))
+        new = rows_to_predict(options, known_texts(fit))
     else:
         function = KINDS_OF_FITS[options.model or "forest"]
         settings = with_seed(read_options(options.settings, [function]), options.seed)
@@ -235,7 +239,7 @@ def _run_compare(options: Namespace) -> None:
     check_targets({"--plot": options.plot}, [options.table])
     check_plot(options.plot)
     settings = with_seed(read_options(options.settings, [odrf.compare]), options.seed)
-    data = read_table(options.table, options.format)
+    data = read_table(options.table, table_form(options))
     require_harmless(options.formula, data)
     models = read_model_words(options.models, data)
     if len(models) < 2:
@@ -297,7 +301,7 @@ def _run_tune(options: Namespace) -> None:
     model = KINDS_OF_FITS[options.model]
     settings = with_seed(read_options(options.settings, [odrf.tune, model]), options.seed)
     grid = read_grid(options.grid, [model])
-    data = read_table(options.table, options.format)
+    data = read_table(options.table, table_form(options))
     require_harmless(options.formula, data)
     tuning = without_names(
         odrf.tune,
@@ -348,7 +352,7 @@ def _run_predict(options: Namespace) -> None:
         raise InputError("--times and --set times= are the same: leave one of them out")
     settings |= times
     check_type(options.type, options.times, fit.kind)
-    new = read_table(options.table, options.format, columns_of_text(fit))
+    new = read_table(options.table, table_form(options), known_texts(fit))
     predictions = predicted(fit, new, options.type, settings, options.progress)
     if options.out is not None:
         write_predictions(predictions, options.out)
@@ -390,7 +394,7 @@ def _prune_parser(name: str) -> CommandParser:
         metavar="TABLE",
         help="evaluate the subtrees of a tree on the rows of TABLE, in place of folds",
     )
-    made.add_argument("--format", choices=FORMATS, help="format of TABLE")
+    add_options(made, *OF_TABLES)
     add_settings(made, "pruning_path(), such as cv=5", "an option of")
     add_options(made, "--seed")
     add_save(made, "the pruned fit")
@@ -443,7 +447,7 @@ def _path(fit: Any, options: Namespace) -> Any:
         raise InputError(f"{options.fit}: {error}") from None
     settings = with_seed(read_options(options.settings, [pruning_path]), options.seed)
     if options.newdata is not None:
-        settings["newdata"] = read_table(options.newdata, options.format, columns_of_text(fit))
+        settings["newdata"] = read_table(options.newdata, table_form(options), known_texts(fit))
     return pruning_path(**settings, progress=options.progress)
 
 

@@ -17,6 +17,7 @@ from odrf.api.warming import compile_beforehand
 from odrf.cli.command import (
     EXIT_CODES,
     KINDS_OF_FITS,
+    OF_TABLES,
     Command,
     CommandParser,
     add_formula,
@@ -25,7 +26,9 @@ from odrf.cli.command import (
 )
 from odrf.cli.commands import COMPARE, FIT, PREDICT, PRUNE, TUNE, check_files, fit_tables, write_fit
 from odrf.cli.output import flush_results, leave_no_rest, report
+from odrf.cli.words import in_shell_words
 from odrf.errors import InputError
+from odrf.loading import INTERRUPTED, end_at_once
 from odrf.version import __version__
 
 # What the short form has no option for.
@@ -75,7 +78,7 @@ def _parser(_: str) -> CommandParser:
     )
     add_formula(made)
     made.add_argument("table", type=Path, help=".csv, .tsv (also compressed), .parquet, or -")
-    add_options(made, "--format")
+    add_options(made, *OF_TABLES)
     size = made.add_mutually_exclusive_group()
     size.add_argument("--tree", action="store_true", help="fit one tree, no forest")
     size.add_argument("--trees", type=int, default=500, metavar="N", help="default: %(default)s")
@@ -116,9 +119,10 @@ def _run_short_form(options: Namespace) -> None:
 SHORT_FORM = Command(_parser, _run_short_form)
 
 
+# Arguments for which all other commands, and the short form, have options of their names.
+OWN_OPTIONS = (frozenset({"type", "seed"}), frozenset({"type", "seed", "kind", "missing"}))
 READER_LEFT = 1
 BAD_INPUT = 2
-INTERRUPTED = 130
 # A signal that ends the process gives this status and its number.
 BY_SIGNAL = 128
 ENDING = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP
@@ -147,18 +151,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     name = arguments.pop(0) if arguments and arguments[0] in COMMANDS else ""
+    own = OWN_OPTIONS[name == ""]
+
+    def refuse(message: str) -> int:
+        report(f"error: {in_shell_words(message, own)}")
+        return BAD_INPUT
+
+    def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+        report(f"warning: {in_shell_words(str(message), own)}")
+
     with warnings.catch_warnings(), _signals_raised():
-        warnings.showwarning = _show_warning
+        warnings.showwarning = show_warning
         try:
             _run(name, arguments)
         except BrokenPipeError:
             return READER_LEFT
         except OSError as error:
-            return _refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+            return refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
         except InputError as error:
-            return _refuse(str(error))
+            return refuse(str(error))
         except MemoryError as error:
-            return _refuse(str(error) or "there is not enough memory")
+            return refuse(str(error) or "there is not enough memory")
         except KeyboardInterrupt:
             report("interrupted")
             return INTERRUPTED
@@ -197,29 +210,27 @@ class _Ended(BaseException):
 def _signals_raised() -> Iterator[None]:
     """Let signals that end the process raise: files that are not yet whole are then removed.
 
-    What is ignored, as under ``nohup``, stays ignored.
+    What is ignored, as under ``nohup``, stays ignored.  Before and after, while Python starts and
+    ends, Ctrl-C ends the process at once.
     """
     numbers = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
-    if threading.current_thread() is not threading.main_thread():
+    main = threading.current_thread() is threading.main_thread()
+    if not main:
         numbers = []
     plain = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    at_once = main and signal.getsignal(signal.SIGINT) is end_at_once
     for number in plain:
         signal.signal(number, _raise)
     try:
+        if at_once:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         yield
     finally:
+        if at_once:
+            signal.signal(signal.SIGINT, end_at_once)
         for number in plain:
             signal.signal(number, signal.SIG_DFL)
 
 
 def _raise(number: int, frame: object) -> None:
     raise _Ended(number)
-
-
-def _refuse(message: str) -> int:
-    report(f"error: {message}")
-    return BAD_INPUT
-
-
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    report(f"warning: {message}")

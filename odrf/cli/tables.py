@@ -1,9 +1,14 @@
-"""Tables in files and from stdin."""
+"""Tables in files and from stdin: how they are written, and how their columns are read."""
 
 from __future__ import annotations
 
+import csv
+import re
+import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -11,23 +16,26 @@ from typing import Any
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from odrf.datasets import names_in_first_line, read_separated
+from odrf.datasets import first_rows, lines_of, opened, read_separated
 from odrf.design.columns import TEXT
+from odrf.design.encoding import Indicators
 from odrf.errors import InputError, warn_user
 
 FORMATS = ("csv", "csv2", "tsv", "parquet")
 # What separates columns, and what decimals; csv2 is what R calls so.
 SEPARATED = {"csv2": (";", ","), "tsv": ("\t", ".")}
+# What shells write more easily than the character itself.
+SPELLED = {"tab": "\t", r"\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
+DECIMALS = (".", ",")
 # Endings of tables that other programs write: as text these would be one column of odd signs.
 OTHERS = ("xls", "xlsx", "ods", "dta", "sav", "sas7bdat", "rds", "rda", "rdata", "feather", "json")
-# A fit warns of more texts that are numbers by itself.
-MANY = 30
-# A number such as 1.234,5 where decimals have commas; and what stands in cells without a value.
-GROUPED = r"[-+]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?"
+# What stands in cells without a value.
 SIGNS_OF_EMPTY = ("", "?", ".", "-", "--", "*", "n.a.", "missing", "unknown")
-NOT_UTF8 = "it is no text in UTF-8; save it so, or convert it with iconv -f latin1 -t utf-8"
-UTF16 = "it is text in UTF-16; save it in UTF-8, or convert it with iconv -f utf-16 -t utf-8"
-MARKS_OF_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+# Where nearly all texts are numbers, so few others are taken for what stands in empty cells.
+NEARLY_ALL, FEW = 0.9, 3
+# Beside a comma, or a point where decimals have commas.
+SIGNS_OF_THOUSANDS = ("'", "\u2019", " ", "\u00a0", "\u202f")
+MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 STDIN = Path("-")
 COMPRESSIONS: Mapping[str, Any] = {
     ".gz": "gzip",
@@ -38,48 +46,95 @@ COMPRESSIONS: Mapping[str, Any] = {
 }
 
 
+@dataclass(frozen=True)
+class TableForm:
+    """How tables are written, as ``--format`` and other options say; None: by the file.
+
+    `sep` stands between columns, `decimal` before decimals; cells with a text of `na` are empty;
+    lines that begin with `comment` are left out.
+    """
+
+    format: str | None = None
+    sep: str | None = None
+    decimal: str | None = None
+    na: tuple[str, ...] = ()
+    encoding: str | None = None
+    comment: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.sep is not None and len(SPELLED.get(self.sep, self.sep)) != 1:
+            raise InputError(f"--sep {self.sep!r}: use one character, such as ';', or tab or space")
+        if self.decimal is not None and self.decimal not in DECIMALS:
+            raise InputError(f"--decimal {self.decimal!r}: use a point or a comma")
+        if self.comment == "":
+            raise InputError("--comment is empty: give what lines begin with, as in --comment '#'")
+
+    def of_file(self, format: str) -> tuple[str, str]:
+        """Return what separates the columns of a file, and what its decimals."""
+        sep, decimal = SEPARATED.get(format, (",", "."))
+        given = sep if self.sep is None else SPELLED.get(self.sep, self.sep)
+        return given, decimal if self.decimal is None else self.decimal
+
+    def require_text(self, named: str) -> None:
+        """Raise `InputError` if an option is for tables of text alone."""
+        for name in ("sep", "decimal", "na", "encoding", "comment"):
+            if getattr(self, name) not in (None, ()):
+                raise InputError(f"--{name} is for tables of text, and {named} is none: leave it")
+
+
+PLAIN = TableForm()
+
+
 def ending(path: Path) -> str:
     """Return the ending of a file in small letters, without that of its compression."""
     compressed = path.suffix.lower() in COMPRESSIONS
     return Path(path.stem if compressed else path.name).suffix.lower()
 
 
-def read_table(path: Path, format: str | None = None, text: Iterable[str] = ()) -> pd.DataFrame:
+def read_table(
+    path: Path, form: TableForm = PLAIN, text: Mapping[str, Iterable[str]] | Iterable[str] = ()
+) -> pd.DataFrame:
     """Read a table from a file, or from stdin if `path` is ``-``; its rows are numbered from 1.
 
-    `format` is "csv", "csv2", "tsv" or "parquet", by default by the ending of the file; csv for
-    stdin and for unknown endings.  In the columns `text` what is written stays so, such as 007.
+    Its format is by default that of the ending of the file; csv for stdin and for unknown endings.
+    In the columns `text` what is written stays so, such as 007, and levels are no empty cells.
     """
-    from_stdin = path == STDIN
+    format = form.format
     if format is None:
         format = ending(path).removeprefix(".")
         _require_known(path, format)
+    from_stdin = path == STDIN
     source: Any = BytesIO(sys.stdin.buffer.read()) if from_stdin else path
     named = "the table from stdin" if from_stdin else str(path)
     try:
         if format == "parquet":
+            form.require_text(named)
             table = pd.read_parquet(source)
         else:
-            separator, decimal = SEPARATED.get(format, (",", "."))
-            _require_columns(names_in_first_line(source, separator), named)
-            table = read_separated(source, separator, decimal, text, named)
-            _warn_of_numbers_as_text(table.drop(columns=list(text), errors="ignore"), decimal)
+            table = _read_text(source, form, format, text, named)
     except InputError:
         raise
     except Exception as error:  # whatever the readers of damaged files raise
         if isinstance(error, OSError) and error.filename:
             raise
-        raise InputError(f"{named} cannot be read: {_why(error)}") from error
+        raise InputError(f"{named} cannot be read: {_why(error, form)}") from error
     return table.set_axis(pd.RangeIndex(1, len(table) + 1, name="row"))
 
 
-def columns_of_text(fit: Any) -> list[str]:
-    """Return the columns that a fit knows as text, so that new rows are read as its rows were."""
+def known_texts(fit: Any) -> dict[str, list[str]]:
+    """Return the columns that a fit knows as text, so that new rows are read as its rows were.
+
+    Each has its levels: one that is written as an empty cell, such as NA, is a level there, too.
+    """
     schema, response = fit.design.schema, fit.design.response
     held = zip(schema.columns, schema.contents, strict=True)
-    texts = [name for name, contents in held if contents == TEXT]
-    if response.classes is not None and all(isinstance(each, str) for each in response.classes):
-        texts += response.columns
+    texts: dict[str, list[str]] = {name: [] for name, contents in held if contents == TEXT}
+    for variable in fit.design.recipe.variables:
+        if variable.name in texts and isinstance(variable.encoding, Indicators):
+            texts[variable.name] = [str(level) for level in variable.encoding.levels]
+    classes = response.classes
+    if classes is not None and all(isinstance(each, str) for each in classes):
+        texts |= {name: list(map(str, classes)) for name in response.columns}
     return texts
 
 
@@ -91,56 +146,208 @@ def _require_known(path: Path, format: str) -> None:
         )
 
 
-def _require_columns(names: list[str], named: str) -> None:
-    """Raise `InputError` if a line of names was read as one name."""
-    if len(names) != 1:
+def _read_text(
+    source: Any, form: TableForm, format: str, text: Mapping[str, Iterable[str]] | Iterable[str],
+    named: str,
+) -> pd.DataFrame:  # fmt: skip
+    separator, decimal = form.of_file(format)
+    source = _plain(source, form, separator)
+    _require_columns(first_rows(source, separator, 2), named)
+    table = read_separated(source, separator, decimal, text, named, form.na)
+    for name in table.columns:
+        if name not in text and not is_numeric_dtype(table[name].dtype):
+            table[name] = _read_column(table[name], decimal, form)
+    return table
+
+
+# Text in other codes, and comments, are brought into the form that is read.
+
+
+def _plain(source: Any, form: TableForm, separator: str) -> Any:
+    """Return the source itself, or its text in UTF-8, without comments, one blank in a row."""
+    with ExitStack() as stack:
+        binary = source if isinstance(source, BytesIO) else stack.enter_context(
+            opened(source, stack)
+        )  # fmt: skip
+        head = binary.read(4)
+        mark = next((code for mark, code in MARKS.items() if head.startswith(mark)), "utf-8")
+        encoding = form.encoding or mark
+        if encoding.startswith("utf-8") and form.comment is None and separator != " ":
+            n = _comments_before_names(source, separator)
+            if n == 0:
+                return source
+        content = head + binary.read()
+    try:
+        lines = content.decode(encoding).removeprefix("\ufeff").splitlines(keepends=True)
+    except LookupError:
+        raise InputError(
+            f"--encoding {encoding} is not known: use one such as latin-1, cp1252 or utf-16"
+        ) from None
+    return BytesIO("".join(_without_comments(lines, form, separator)).encode())
+
+
+def _without_comments(lines: list[str], form: TableForm, separator: str) -> Iterator[str]:
+    """Yield the lines; comments are left empty, so that all lines keep their numbers."""
+    n = 0
+    if form.comment is None:
+        text = BytesIO("".join(lines).encode())
+        n = _comments_before_names(text, separator)
+    for number, line in enumerate(lines):
+        if number < n or (form.comment is not None and line.lstrip().startswith(form.comment)):
+            yield "\n"
+        elif separator == " ":
+            yield re.sub(r'("[^"]*")|[ \t]+', lambda found: found[1] or " ", line.strip()) + "\n"
+        else:
+            yield line
+
+
+def _comments_before_names(source: Any, separator: str) -> int:
+    """Return how many lines before that of the names are comments, which begin with #.
+
+    A line of names may begin with # as well: then as many fields follow in the next line, and there
+    are numbers in it, or in neither of the next two.
+    """
+    head: list[str] = []
+    plain: list[str] = []
+    with lines_of(source) as lines:
+        for line in lines:
+            head.append(line)
+            plain += [line] * (bool(line.strip()) and not line.startswith("#"))
+            if len(plain) == 2:
+                break
+    first = head.index(plain[0]) if plain else len(head)
+    marked = [number for number in range(first) if head[number].startswith("#")]
+    if not marked:
+        return 0
+    names, *rows = list(csv.reader([head[marked[-1]], *plain], delimiter=separator))
+    numbers = [any(map(_is_number, row)) for row in rows]
+    alike = len(rows) > 0 and len(rows[0]) == len(names)
+    return marked[-1] + (not (alike and (numbers[0] or not any(numbers))))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _require_columns(rows: list[list[str]], named: str) -> None:
+    """Raise `InputError` if the first line, of names, was read as one name."""
+    if not rows or len(rows[0]) != 1:
         return
-    for separator, format in ((";", "csv2"), ("\t", "tsv")):
-        if separator in names[0]:
+    (name,) = rows[0]
+    ways = {
+        ";": "add --format csv2, or --sep ';' if decimals have points",
+        "\t": "add --format tsv",
+        ",": "add --format csv",
+        "|": "add --sep '|'",
+    }
+    for separator, way in ways.items():
+        if separator in name:
             raise InputError(
-                f"{named} has one column, {names[0]!r}: if {separator!r} separates "
-                f"columns, add --format {format}"
+                f"{named} has one column, {name!r}: if {separator!r} separates columns, {way}"
             )
-    for separator in (",", "|"):
-        if separator in names[0]:
-            raise InputError(
-                f"{named} has one column, {names[0]!r}: if {separator!r} separates columns, "
-                f"{'add --format csv' if separator == ',' else 'write the table with commas'}"
-            )
+    fields = [len(row[0].split()) for row in rows if len(row) == 1]
+    if len(fields) == len(rows) > 1 and fields[0] == fields[1] > 1:
+        raise InputError(
+            f"{named} has one column, {name!r}: if blanks separate columns, add --sep ' '"
+        )
 
 
-def _warn_of_numbers_as_text(table: pd.DataFrame, decimal: str) -> None:
-    """Warn of columns that are text for points of thousands, or signs of missing cells."""
-    for name in table.columns[[not is_numeric_dtype(dtype) for dtype in table.dtypes]]:
-        cells = pd.Series(table[name].dropna().unique(), dtype=object).astype(str)
-        bare = cells.str.strip()
-        grouped = bare.str.fullmatch(GROUPED) if decimal == "," else bare.eq("") & False
-        points = bare.str.replace(".", "", regex=False) if grouped.any() else bare
-        numbers = pd.to_numeric(
-            points.str.replace(decimal, ".", regex=False), errors="coerce"
-        ).notna()
-        if grouped.any() and numbers.all():
-            warn_user(
-                f"{name!r} has points of thousands, such as {cells[grouped].iloc[0]!r}, and is "
-                "read as text: write its numbers without them"
-            )
-        elif (
-            len(cells) < MANY
-            and numbers.any()
-            and (numbers | bare.isin(SIGNS_OF_EMPTY)).all()
-            and not numbers.all()
-        ):
-            warn_user(
-                f"{name!r} has {cells[~numbers].iloc[0]!r} among numbers, and is read as text: "
-                "leave such cells empty if it holds numbers"
-            )
+# Columns of text that hold numbers.
 
 
-def _why(error: Exception) -> str:
+def _read_column(column: pd.Series, decimal: str, form: TableForm) -> pd.Series:
+    """Return a column of text; numbers with signs of thousands as numbers.
+
+    Warns of numbers that stay text for their decimals, or for what stands in cells without one.
+    """
+    cells = pd.Series(column.dropna().unique(), dtype=object).astype(str)
+    bare, other = cells.str.strip(), DECIMALS[1 - DECIMALS.index(decimal)]
+    numbers = _numbers(bare, decimal)
+    for sign in (other, *SIGNS_OF_THOUSANDS):
+        grouped = bare.str.fullmatch(_grouped(sign, decimal))
+        if not grouped.any():
+            continue
+        if (numbers | grouped).all():
+            if form.decimal is None and sign == other:
+                _warn_of_thousands(column.name, bare[grouped], sign, decimal)
+            return _without_groups(column, sign, decimal)
+        if _empty(bare, numbers | grouped).any():
+            numbers |= grouped
+    of_other = _numbers(bare, other)
+    if (of_other & ~numbers).any() and (of_other | _empty(bare, of_other)).all():
+        words = "decimal commas" if other == "," else "decimal points"
+        warn_user(
+            f"{column.name!r} has {words}, such as {cells[of_other & ~numbers].iloc[0]!r}, and is "
+            f"read as text: add --decimal '{other}'"
+        )
+    elif _empty(bare, numbers).any():
+        others = cells[~numbers]
+        options = " ".join(map(na_option, others))
+        warn_user(
+            f"{column.name!r} has {others.iloc[0]!r} among numbers, and is read as text: if such "
+            f"cells are empty, add {options}"
+        )
+    return column
+
+
+def _numbers(texts: pd.Series, decimal: str) -> pd.Series:
+    """Return which texts are numbers with these decimals."""
+    if decimal != ".":
+        texts = texts.mask(texts.str.contains(".", regex=False), "")
+        texts = texts.str.replace(decimal, ".", regex=False)
+    return pd.to_numeric(texts, errors="coerce").notna()
+
+
+def _grouped(sign: str, decimal: str) -> str:
+    return rf"[-+]?[1-9]\d{{0,2}}({re.escape(sign)}\d{{3}})+({re.escape(decimal)}\d*)?"
+
+
+def _without_groups(column: pd.Series, sign: str, decimal: str) -> pd.Series:
+    texts = column.dropna().astype(str).str.strip().str.replace(sign, "", regex=False)
+    whole = texts.str.fullmatch(r"[-+]?\d{1,18}").all() and len(texts) == len(column)
+    values = [int(text) if whole else float(text.replace(decimal, ".")) for text in texts]
+    return pd.Series(values, texts.index, name=column.name).reindex(column.index)
+
+
+def _warn_of_thousands(name: Any, grouped: pd.Series, sign: str, decimal: str) -> None:
+    """Warn, unless a cell with two signs of thousands, or decimals, shows what they are."""
+    if (grouped.str.count(re.escape(sign)) > 1).any() or grouped.str.contains(
+        decimal, regex=False
+    ).any():
+        return
+    text, kind = grouped.iloc[0], "commas" if sign == "," else "points"
+    value = text.replace(sign, "")
+    warn_user(
+        f"{name!r} has {kind} of thousands: {text!r} is read as {value}; if these are decimals, "
+        f"add --decimal '{sign}'; else --decimal '{decimal}' hides this line"
+    )
+
+
+def _empty(bare: pd.Series, numbers: pd.Series) -> pd.Series:
+    """Return which texts seem to stand in empty cells; none if there are other texts, too."""
+    others = bare[~numbers]
+    known = others.str.lower().isin(SIGNS_OF_EMPTY).all()
+    few = len(others) <= FEW and numbers.mean() >= NEARLY_ALL
+    return ~numbers & bool(numbers.any() and (known or few))
+
+
+def na_option(text: str) -> str:
+    """Return the option that makes cells with this text empty."""
+    quoted = shlex.quote(text)
+    return f"--na={quoted}" if text.startswith("-") else f"--na {quoted}"
+
+
+def _why(error: Exception, form: TableForm) -> str:
     """Return in words why a file cannot be read."""
-    if not isinstance(error, UnicodeDecodeError):
+    if not isinstance(error, UnicodeError):
         return str(error).strip()
-    return UTF16 if error.object[error.start :][:2] in MARKS_OF_UTF16 else NOT_UTF8
+    if form.encoding is not None:
+        return f"it is no text in --encoding {form.encoding}: use another one"
+    return "it is no text in UTF-8: name its encoding, as in --encoding latin-1"
 
 
 def require_one_stdin(*paths: Path | None) -> None:

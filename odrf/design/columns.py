@@ -75,8 +75,9 @@ _INFERRED = {
 }
 _HELD_BY_CELLS = {list: "lists", tuple: "lists", set: "sets", dict: "dictionaries"}
 _ADVICE = {
-    DATES: "take numbers from it first, such as data[{name!r}].dt.dayofyear",
+    DATES: "take numbers from it first, such as data[{name!r}].dt.day_of_year",
     DURATIONS: "turn it into numbers first, such as data[{name!r}].dt.total_seconds()",
+    PERIODS: "take numbers from it first, such as data[{name!r}].dt.day_of_year",
     "complex numbers": "use their real and imaginary parts as two columns",
     "lists": "make a column of each part, such as pd.DataFrame(data[{name!r}].tolist())",
     "arrays": "make a column of each part, such as pd.DataFrame(data[{name!r}].tolist())",
@@ -115,8 +116,11 @@ def _in_cells(values: pd.Series) -> str:
     return MIXED
 
 
-def measurement(values: pd.Series, name: str) -> Measurement:
-    """Return the scale of values, which errors call `name`: not of dates, complex or mixed ones."""
+def measurement(values: pd.Series, name: str, response: bool = False) -> Measurement:
+    """Return the scale of values, which errors call `name`: not of dates, complex or mixed ones.
+
+    Of a `response` errors do not advise to leave it out.
+    """
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return "ordinal" if dtype.ordered else "nominal"
@@ -128,9 +132,10 @@ def measurement(values: pd.Series, name: str) -> Measurement:
     if held == TEXT:
         return "nominal"
     advice = _ADVICE[held].format(name=name) if held in _ADVICE else _of_mixed(values, name)
+    called, way_out = ("response ", "use another response") if response else ("", "leave it out")
     raise InputError(
-        f"{name!r} holds {held} (dtype {dtype}), neither numbers nor labels: {advice}, or leave it "
-        "out"
+        f"{called}{name!r} holds {held} (dtype {dtype}), neither numbers nor labels: {advice}, or "
+        f"{way_out}"
     )
 
 
@@ -242,7 +247,7 @@ def _places(data: pd.DataFrame, columns: Sequence[str]) -> list[int]:
     """Return the places of these columns in `data`, which has them, each once."""
     # one by one: for few names, pandas takes a hundred times as long to make an index of text
     get_loc: Any = data.columns.get_loc  # names that are different have one place each
-    return [get_loc(name) for name in columns]
+    return list(map(get_loc, columns))
 
 
 def _at(data: pd.DataFrame, place: list[int]) -> pd.DataFrame:
@@ -386,7 +391,10 @@ def _numbers(name: str, texts: pd.Series) -> str | None:
 
 def _dates(name: str, texts: pd.Series) -> str | None:
     for form in DATE_FORMATS:
-        dates = pd.to_datetime(texts, errors="coerce", format=form)
+        try:
+            dates = pd.to_datetime(texts, errors="coerce", format=form)
+        except ValueError:  # dates of several time zones
+            return None
         if dates.notna().mean() >= SHARE:
             written = "" if form == "ISO8601" else f", format={form!r}"
             code = f"pd.to_datetime(data[{name!r}]{written}"

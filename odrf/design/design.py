@@ -15,7 +15,7 @@ from patsy import EvalEnvironment
 from odrf.checks import checked_choice
 from odrf.design import missing as missing_cells
 from odrf.design import weights as case_weights
-from odrf.design.columns import Schema, check_frame, learn_schema
+from odrf.design.columns import Schema, check_frame, learn_schema, listed
 from odrf.design.encoding import (
     INDICATORS,
     UNSEEN,
@@ -546,7 +546,13 @@ def _left_out(used: UsedColumns, data: pd.DataFrame) -> Missing:
         raise InputError(
             f"response {empty[0]!r} is missing in every row: use another column as the response"
         )
-    n_complete = len(data) - left_out.n_incomplete
+    n_complete = int(left_out.complete.sum())
+    known = data[list(used.response)].notna().all(axis=1).sum()
+    if known < 2:
+        raise InputError(
+            f"the response is known in {known} of {len(data)} rows, and at least 2 are needed: "
+            f"fill in {listed(list(used.response))}, or use another response"
+        )
     if n_complete < 2:
         raise InputError(
             f"{left_out}: {n_complete} rows are complete, and at least 2 are needed; leave "

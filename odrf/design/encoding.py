@@ -505,16 +505,25 @@ def _given_levels(name: str, data: pd.Series, levels: pd.Index) -> Indicators:
     return Indicators(levels, levels.difference(observed, sort=False))
 
 
-def require_shared(name: str, levels: pd.Index, n: int) -> None:
+def require_shared(name: str, levels: pd.Index, n: int, response: bool = False) -> None:
     """Raise `InputError` if nearly every one of n rows has one of these levels of its own."""
     if len(levels) < FEWEST_OWN or len(levels) <= SHARE_OWN * n:
         return
-    advice = meant_as(name, levels) or (
-        "leave it out, encode what matters in it as columns of their own, or write "
-        f"C({quoted(name)}) if it is a factor nevertheless"
+    called, advice = (
+        "",
+        (
+            "leave it out, encode what matters in it as columns of their own, or write "
+            f"C({quoted(name)}) if it is a factor nevertheless"
+        ),
     )
+    if response:
+        called, advice = (
+            "response ",
+            (f"use another response, or write C({quoted(name)}) if these are classes nevertheless"),
+        )
+    advice = meant_as(name, levels) or advice
     raise InputError(
-        f"{name!r} is text with {len(levels)} different values in {n} rows, such as "
+        f"{called}{name!r} is text with {len(levels)} different values in {n} rows, such as "
         f"{listed(levels, 2)}, from which nothing can be learned for other rows: {advice}"
     )
 

@@ -200,7 +200,7 @@ def read_atom(code: str, columns: Collection[str], env: EvalEnvironment) -> Atom
         tree = ast.parse(code, mode="eval").body
     except SyntaxError as error:
         raise PatsyError(f"not a Python expression ({error.msg}){_way_out(code)}") from None
-    name = _single_name(tree)
+    name = tree.id if isinstance(tree, ast.Name) else _quoted_name(tree)
     if name is not None:
         if name not in columns:
             raise _unknown(name, columns)
@@ -256,10 +256,6 @@ def _require_no_subjects(tree: ast.BinOp) -> None:
             "random effects are not part of trees: name the column of the subjects in the argument "
             "groups="
         )
-
-
-def _single_name(tree: ast.expr) -> str | None:
-    return tree.id if isinstance(tree, ast.Name) else _quoted_name(tree)
 
 
 def _quoted_name(node: ast.AST) -> str | None:
@@ -330,6 +326,7 @@ def read_formula(
         response = reader.response(tree)
         outside = {*response.columns, *aside}
         reader.others = [name for name in names if name not in outside]
+        _require_no_arithmetic(tree.args[1])
         terms = tuple([term.factors for term in reader.eval(tree.args[1]).terms])
     except PatsyError as error:
         raise spelling.explain(error) from None
@@ -362,6 +359,30 @@ def read_formula(
     return result
 
 
+# Operators of formulas that are those of arithmetic in Python.
+_ARITHMETIC = ("+", "-", "*", "/", "**")
+
+
+def _require_no_arithmetic(tree: ParseNode) -> None:
+    """Raise `PatsyError` if a number is added to predictors, or they are multiplied by one.
+
+    On the right of ``~`` only 0 and 1 have a meaning, as intercepts, and numbers as powers.
+    """
+    nodes = [tree]
+    while nodes:
+        node = nodes.pop()
+        numbers = [part for part in node.args if part.type == "NUMBER"]
+        if node.type in ("*", "/", ":"):
+            numbers += [part for part in node.args if part.type in ("ZERO", "ONE")]
+        only = node.args[0].type if len(node.args) == 1 else "ONE"
+        if (node.type in ("+", "-", "*", "/", ":") and numbers) or (
+            node.type == "-" and only not in ("ZERO", "ONE")
+        ):
+            code = node.origin.relevant_code()
+            raise PatsyError(f"arithmetic is written inside I(), as in I({code})", node)
+        nodes += node.args
+
+
 class _Reader(Evaluator):  # type: ignore[misc]
     """patsy's evaluator, with our atoms, ``.``, and sums of any length without recursion."""
 
@@ -379,14 +400,20 @@ class _Reader(Evaluator):  # type: ignore[misc]
 
     def response(self, tree: ParseNode) -> Atom:
         """Return the single atom on the left of ``~``."""
-        terms = self.eval(tree.args[0]).terms if len(tree.args) == 2 else ()
+        left = tree.args[0] if len(tree.args) == 2 else None
+        if left is not None and left.type in _ARITHMETIC:
+            raise PatsyError(
+                "the response must be one column or expression: write arithmetic inside I(), as "
+                f"in I({left.origin.relevant_code()}), and fit one model for each response",
+                left,
+            )
+        terms = self.eval(left).terms if left is not None else ()
         if not terms:
             raise PatsyError("the response is missing on the left of ~", tree)
         if len(terms) > 1 or len(terms[0].factors) > 1:
             raise PatsyError(
-                "the response must be one column or expression: write arithmetic inside I(), "
-                "as in I(a + b), and fit one model for each response",
-                tree.args[0],
+                "the response must be one column or expression, and each response needs a model",
+                left,
             )
         return terms[0].factors[0]
 

@@ -21,7 +21,7 @@ from odrf.design.missing import LARGEST, find_missing
 from odrf.design.predictors import readable_columns
 from odrf.design.scaling import FARTHEST
 from odrf.design.weights import check_weights, in_unit_of_fit, raw_weights
-from odrf.engine.directions.candidates import has_many_levels
+from odrf.engine.directions.candidates import FEW_LEVELS, has_levels
 from odrf.engine.factors import EncodedColumns, Matrix, layout_of, stored, with_layout
 from odrf.engine.memory import MOST_ROWS, require_numbers
 from odrf.engine.trees.routing import scale_row
@@ -151,7 +151,11 @@ def plan_row(design: Design) -> RowPlan:
     labels: list[Labels | None] = []
     numbers: list[_Source] = []
     codes: list[_Source] = []
-    scaling, first, many = design.scaling, design.first, has_many_levels(design.feature_groups)
+    scaling, first, many = (
+        design.scaling,
+        design.first,
+        has_levels(design.feature_groups, FEW_LEVELS),
+    )
     for j, (name, term) in enumerate(zip(design.predictors, design.recipe.terms, strict=True)):
         variable = design.recipe.variables[term[0]]
         if len(term) > 1 or variable.evaluation is not None:

@@ -77,8 +77,16 @@ class Predictors:
     def _pieces(self, frame: pd.DataFrame) -> Iterator[Cells | Levels]:
         if len(frame) == 0:
             return
-        yield from self._number_columns(frame)
-        numbers = set(self._of_numbers)
+        numbers = self._of_numbers
+        names = [self.names[j] for j in numbers]
+        at, holes = self.first[numbers], self.holes[numbers]
+        for part, block in column_blocks(frame, names):
+            cells = cells_as_floats(block).T
+            require_no_infinite(cells, names[part], frame.index, "predictor")
+            yield Cells(at[part], cells)
+            if holes[part].any():
+                empty = np.isnan(cells[holes[part]]).astype(np.float64)
+                yield Cells(at[part][holes[part]] + 1, empty)
         if len(numbers) == len(self.terms):
             return
         in_products = {v for term in self.terms if len(term) > 1 for v in term}
@@ -93,9 +101,9 @@ class Predictors:
                 kept[v] = values
             return values
 
-        for j, term in enumerate(self.terms):
-            if j in numbers:
-                continue
+        others = set(range(len(self.terms))).difference(numbers)
+        for j in sorted(others):
+            term = self.terms[j]
             factors = [of_variable(v) for v in term]
             if self.types[j] == INDICATORS:
                 codes = self._codes_in(j, dict(zip(term, factors, strict=True)))
@@ -176,19 +184,6 @@ class Predictors:
             for j, term in enumerate(self.terms)
             if len(term) == 1 and self.variables[term[0]].is_number_column
         ]
-
-    def _number_columns(self, frame: pd.DataFrame) -> Iterator[Cells]:
-        """Yield the predictors that are columns of numbers, block by block."""
-        which = self._of_numbers
-        names = [self.names[j] for j in which]
-        at, holes = self.first[which], self.holes[which]
-        for part, block in column_blocks(frame, names):
-            values = cells_as_floats(block).T
-            require_no_infinite(values, names[part], frame.index, "predictor")
-            yield Cells(at[part], values)
-            if holes[part].any():
-                empty = np.isnan(values[holes[part]]).astype(np.float64)
-                yield Cells(at[part][holes[part]] + 1, empty)
 
 
 def learn_predictors(

@@ -177,7 +177,7 @@ class Response:
         return column_values(data, self.name) if rule is None else rule.values(data)
 
     def _measured(self, values: pd.Series) -> NDArray[np.float64]:
-        if measurement(values, self.name) not in ("numeric", "logical"):
+        if measurement(values, self.name, True) not in ("numeric", "logical"):
             raise InputError(
                 f"response {self.name!r} held numbers in training and has dtype {values.dtype} "
                 "now: convert it to numbers"
@@ -208,7 +208,7 @@ def read_response(
         )
     if isinstance(data, pd.DataFrame):
         raise InputError(f"response {values.name!r} has several columns: fit a model for each")
-    scale = measurement(data, values.name)
+    scale = measurement(data, values.name, True)
     numeric = scale in ("numeric", "logical") and not values.nominal
     guessed = kind == "auto"
     if guessed:
@@ -270,7 +270,7 @@ def _check_labels(name: str, labels: pd.Series, guessed: bool) -> None:
     """Raise or warn if labels do not look like classes; `guessed`: no argument says they are."""
     levels = observed_levels(labels)
     if not isinstance(labels.dtype, pd.CategoricalDtype):
-        require_shared(name, levels, len(labels))
+        require_shared(name, levels, len(labels), True)
         if guessed:
             warn_of_text(name, levels, "classes")
     warn_of_spellings(name, levels)
@@ -314,7 +314,7 @@ def _require_two(name: str, distinct: pd.Index | NDArray[np.float64], rows: str)
     if len(distinct) < 2:
         raise InputError(
             f"response {name!r} is constant ({distinct.tolist()[0]!r} in every {rows}): there is "
-            "nothing to predict"
+            "nothing to predict, so use another response"
         )
 
 

@@ -42,8 +42,9 @@ OF_NUMPY = _words("""
 
 # Methods and attributes of columns and of what is computed from them.
 OF_COLUMNS = _words("""
-    abs add between cat ceil clip codes combine_first contains count day day_name dayofweek
-    dayofyear days days_in_month div dt endswith eq fillna find floor floordiv ge get gt hour imag
+    abs add between cat ceil clip codes combine_first contains count day day_name day_of_year
+    dayofweek dayofyear days days_in_month div dt endswith eq fillna find floor floordiv ge get gt
+    hour imag
     isalnum isalpha isdigit isin isna isnull isnumeric le len lower lstrip lt map mask max mean
     median microsecond min minute mod mode month month_name mul ne normalize notna notnull
     nunique pow quantile quarter real removeprefix removesuffix replace round rstrip second

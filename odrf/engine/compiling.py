@@ -6,10 +6,11 @@ import gc
 import os
 import pickle
 import sys
-import warnings
+import time
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache, cached_property, wraps
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,18 +34,39 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.typeconv import Conversion
 from numba.extending import intrinsic
 
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
 QUIET = "ODRF_QUIET"
+# Measured from an empty folder on one core that does nothing else: a guided forest, and a forest of
+# classes with factors and missing cells.
+SECONDS = 10, 70
 MESSAGE = (
-    "odrf: compiling functions for the first fit on this machine, about half a minute; "
-    f"`odrf --warm` does it beforehand, {QUIET}=1 hides this line"
-)
+    "odrf: compiling functions for the first fit of its kind on this machine, about {} to {} "
+    "seconds on an idle core; `odrf --warm` does it beforehand, {}=1 hides this line"
+).format(*SECONDS, QUIET)
+
+
+_unannounced = ContextVar("compilation is not announced", default=False)
 
 
 def announce_compilation(kernel: Any) -> None:
     """Write a line to stderr, unless code of the kernel is on disk or ``ODRF_QUIET`` is set."""
-    if os.environ.get(QUIET) or sys.stderr is None or kernel._cache.is_kept():
-        return
-    print(MESSAGE, file=sys.stderr, flush=True)
+    quiet = os.environ.get(QUIET) or _unannounced.get() or sys.stderr is None
+    if not quiet and not kernel._cache.is_kept():
+        print(MESSAGE, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def unannounced() -> Iterator[None]:
+    """Within this context, kernels are compiled without a word."""
+    token = _unannounced.set(True)
+    try:
+        yield
+    finally:
+        _unannounced.reset(token)
 
 
 # Functions that only kernels call: LLVM optimises them once, inside each kernel that calls them.
@@ -136,6 +158,7 @@ class CodeOnDisk:
 
     def __init__(self, function: Callable[..., Any], files: type = FunctionCache) -> None:
         self._function, self._files = function, files
+        self._turn = _Turn()
         self._stamp = _stamp_when_imported(function.__code__.co_filename)
         self._nowhere = False
 
@@ -156,7 +179,21 @@ class CodeOnDisk:
         return found
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Return what was compiled for these types of arguments; None if it cannot be read."""
+        """Return what was compiled for these types of arguments; None if it cannot be read.
+
+        If there is none, this process is to compile it, and has its turn then; or another process
+        has compiled it, while this one waited for its turn.
+        """
+        code = self._loaded(signature, target_context)
+        if code is None and self._turn.take(self._cache):
+            code = self._loaded(signature, target_context)
+        return code
+
+    def end_turn(self) -> None:
+        """Let other processes compile the function."""
+        self._turn.end()
+
+    def _loaded(self, signature: Any, target_context: Any) -> Any:
         try:
             return self._cache.load_overload(signature, target_context)
         except (AttributeError, ImportError):  # an older version's files name what is gone
@@ -204,6 +241,89 @@ class CodeOnDisk:
             f"compiled code in {self._cache.cache_path} is damaged ({error}) and compiled anew, "
             "which may take minutes: if you see this again, clear the folder"
         )
+
+
+# One process compiles a function, and others that need it meanwhile wait for its code.
+LOCK_FILE = "odrf.lock"
+# After so many seconds a process that does not go on, such as a stopped one, is not waited for.
+LONGEST_WAIT, BETWEEN_LOOKS = 600.0, 0.05
+_lock_files: dict[str, int] = {}
+
+
+class _Turn:
+    """The turn to compile a function: a byte, locked in a file beside the code.
+
+    The system unlocks what a process has locked when it ends, however it ends: no lock is left
+    over.  Threads need no turn, since Numba compiles in one at a time.
+    """
+
+    def __init__(self) -> None:
+        self._lock: tuple[int, int] | None = None
+
+    def take(self, files: Any) -> bool:
+        """Wait for the turn; return whether code may have come meanwhile."""
+        try:
+            file, place = (
+                _lock_file(files.cache_path),
+                zlib.crc32(files._impl.filename_base.encode()),
+            )
+            end = time.monotonic() + LONGEST_WAIT
+            while not _locked(file, place):
+                if time.monotonic() > end:
+                    return True
+                time.sleep(BETWEEN_LOOKS)
+        except (AttributeError, OSError, TypeError):  # there is no folder, or nothing can be locked
+            return False
+        self._lock = file, place
+        return True
+
+    def end(self) -> None:
+        """Let other processes have their turns."""
+        if self._lock is not None:
+            (file, place), self._lock = self._lock, None
+            with suppress(OSError):
+                _unlock(file, place)
+
+
+def _lock_file(folder: str) -> int:
+    """Return the file of locks of a folder.  It stays open: to close it would unlock all of it."""
+    if folder not in _lock_files:
+        _lock_files[folder] = os.open(Path(folder) / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o666)
+    return _lock_files[folder]
+
+
+def _locked(file: int, place: int) -> bool:
+    """Return whether this process has locked a byte of a file now."""
+    try:
+        if sys.platform == "win32":
+            os.lseek(file, place, os.SEEK_SET)
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+def _unlock(file: int, place: int) -> None:
+    if sys.platform == "win32":
+        os.lseek(file, place, os.SEEK_SET)
+        msvcrt.locking(file, msvcrt.LK_UNLCK, 1)
+    else:
+        fcntl.lockf(file, fcntl.LOCK_UN, 1, place)
+
+
+def _in_turn(dispatcher: Any) -> None:
+    """Let other processes compile a function when this one has compiled it, or has failed."""
+    compiled = dispatcher.compile
+
+    def in_turn(signature: Any) -> Any:
+        try:
+            return compiled(signature)
+        finally:
+            dispatcher._cache.end_turn()
+
+    dispatcher.compile = in_turn
 
 
 def _stamp(file: str) -> tuple[float, int] | None:
@@ -306,9 +426,11 @@ _said: list[str] = []
 
 
 def _say_once(message: str) -> None:
+    """Write a line to stderr: a warning would name a line of this file."""
     if not _said:
         _said.append(message)
-        warnings.warn(message, UserWarning, stacklevel=2)
+        if sys.stderr is not None:
+            print(f"odrf: {message}", file=sys.stderr, flush=True)
 
 
 # How every kernel of the engine is compiled.
@@ -335,6 +457,7 @@ def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
             return _silent(function)
         files = PartCache if "pipeline_class" in options else FunctionCache
         dispatcher._cache = CodeOnDisk(function, files)
+        _in_turn(dispatcher)
         return dispatcher
 
     return compiled

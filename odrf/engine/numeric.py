@@ -18,8 +18,10 @@ from odrf.engine.compiling import ZERO, inlined, kernel, part, summing
 
 def streams(seed: int, first: int, last: int) -> NDArray[np.uint64]:
     """Return the states (last - first, 4) of the streams of trees `first` … `last` - 1."""
-    states = [stream(seed, b) for b in range(first, last)]
-    return np.array(states, dtype=np.uint64).reshape(-1, 4)
+    states = np.empty((last - first, 4), dtype=np.uint64)
+    for b in range(first, last):
+        states[b - first] = stream(seed, b)
+    return states
 
 
 def stream(seed: int | list[int], *key: int) -> NDArray[np.uint64]:

@@ -96,6 +96,12 @@ def in_order(
         pool.close(finished)
 
 
+def interruptibly(function: Callable[[], Result]) -> Result:
+    """Return ``function()``, done by a thread: if the main thread is interrupted, it goes on."""
+    (result,) = in_order(lambda _: function(), [None], 1, LARGE + 1)
+    return result
+
+
 def with_all_that_follow(
     function: Callable[[Task], tuple[Result, Sequence[Task]]], first: Task, n_jobs: int
 ) -> Iterator[Result]:
@@ -301,39 +307,31 @@ def one_thread() -> Iterator[None]:
     a decorator: ``@one_thread()``.
     """
     limit = _limit()
-    limit.enter()
+    with limit.lock:
+        before = limit.libraries.limit(limits=1, user_api="blas")
+        if limit.within == 0:
+            limit.before = before
+        limit.within += 1
     try:
         yield
     finally:
-        limit.leave()
+        with limit.lock:
+            limit.within -= 1
+            if limit.within == 0:
+                limit.before.restore_original_limits()
 
 
 class _Limit:
-    """One thread for the libraries as long as any thread of Python needs it.
+    """How many threads of Python need the limit, and what was set `before` the first of them.
 
     Libraries have one setting for the whole process.  If each thread set back what it had found,
     the first to end would take the limit from the others, and the last would leave it for ever.
     """
 
     def __init__(self) -> None:
-        self._libraries = ThreadpoolController()
-        self._lock, self._within = Lock(), 0
-        self._before: Any = None
-
-    def enter(self) -> None:
-        """Set the limit; note what was set before the first who needs it."""
-        with self._lock:
-            limited = self._libraries.limit(limits=1, user_api="blas")
-            if self._within == 0:
-                self._before = limited
-            self._within += 1
-
-    def leave(self) -> None:
-        """Set back what was there, if nobody needs the limit any more."""
-        with self._lock:
-            self._within -= 1
-            if self._within == 0:
-                self._before.restore_original_limits()
+        self.libraries, self.lock = ThreadpoolController(), Lock()
+        self.within = 0
+        self.before: Any = None
 
 
 @cache

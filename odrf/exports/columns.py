@@ -19,7 +19,7 @@ from odrf.design.functions import FUNCTIONS
 from odrf.design.ranks import OwnRanks
 from odrf.design.scaling import FARTHEST
 from odrf.design.variables import Variable
-from odrf.engine.directions.candidates import has_many_levels
+from odrf.engine.directions.candidates import FEW_LEVELS, has_levels
 from odrf.errors import InputError
 
 
@@ -345,7 +345,7 @@ def can_be_empty(design: Design) -> list[int]:
     """Return the columns of the matrix that can be empty in new rows: they have fills in splits."""
     recipe = design.recipe
     fillable: list[int] = []
-    many = has_many_levels(design.feature_groups)
+    many = has_levels(design.feature_groups, FEW_LEVELS)
     for j in range(len(recipe.terms)):
         is_factor = recipe.types[j] == INDICATORS
         if recipe.holes[j] or (is_factor and (many[j] or design.missing != "split")):

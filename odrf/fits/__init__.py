@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from odrf.fits import proximity as proximity
     from odrf.fits import pruning as pruning
     from odrf.fits import refit as refit
+    from odrf.fits import representers as representers
     from odrf.fits import responses as responses
     from odrf.fits import scores as scores
     from odrf.fits import shapley as shapley
@@ -41,6 +42,5 @@ if TYPE_CHECKING:
     from odrf.fits import stacking as stacking
     from odrf.fits import survival as survival
     from odrf.fits import updating as updating
-    from odrf.fits import without_data as without_data
 
 __getattr__ = modules_of(__name__)

@@ -16,15 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import filterfalse
+from operator import attrgetter, itemgetter
 from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.boosting.state import leaves_reached
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.directions.candidates import FeatureGroups
-from odrf.engine.factors import Layout, Matrix, layout_of, stored
+from odrf.engine.factors import Matrix, layout_of, stored
 from odrf.engine.growth.backends import trees_in_order
 from odrf.engine.growth.forest_builder import TreeGrower
 from odrf.engine.growth.tree_kernel import grow_tree
@@ -36,6 +37,7 @@ from odrf.engine.running import in_order, one_thread, row_blocks
 from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.trees.concatenate import require_memory_for_all, within_memory
 from odrf.engine.trees.forest import Forest, joined
+from odrf.engine.trees.routing import leaves_reached
 from odrf.fits.stacking import (
     Evidence,
     LogLoss,
@@ -174,44 +176,32 @@ def _evaluated(pilots: Pilots) -> _EvaluatedPilots:
     for sampling in dict.fromkeys(samplings):
         draws = Draws(weights, [sampling] * len(tree_streams), tree_streams, n_jobs, codes)
         masks[sampling] = np.take(draws.all_unseen(), at, axis=1)
-    tables = [_table(of_kind) for of_kind in trees]
+    layout = layout_of(X)
+    tables: list[NDArray[np.float64] | None] = []
+    for of_kind in trees:
+        values = list(map(attrgetter("value"), of_kind))
+        few = sum(map(np.size, values)) <= IN_TABLE
+        tables.append(np.concatenate(values) if few else None)
 
     def leaves_of_kind(g: int) -> NDArray[np.int32]:
-        shared = tables[g] is not None
-        return _leaves_out_of_bag(trees[g], rows, layout_of(X), masks[samplings[g]], shared)
+        """Return the leaf (m, b) of each row in each tree; its root if the tree drew the row.
+
+        If there is a table, nodes of all trees are numbered one tree after the other.
+        """
+        out_of_bag = masks[samplings[g]]
+        leaves, root = np.zeros(out_of_bag.shape, dtype=np.int32), 0
+        for tree, mask, of_tree in zip(trees[g], out_of_bag, leaves, strict=True):
+            unseen = np.flatnonzero(mask)
+            of_tree[unseen] = leaves_reached(tree, rows.take(unseen, axis=0), layout)
+            if tables[g] is not None:
+                of_tree += np.int32(root)
+                root += len(tree.left)
+        return np.ascontiguousarray(leaves.T)
 
     leaves = list(in_order(leaves_of_kind, range(len(trees)), n_jobs))
     of_rows = {sampling: np.ascontiguousarray(mask.T) for sampling, mask in masks.items()}
-    out_of_bag = [of_rows[sampling] for sampling in samplings]
+    out_of_bag = list(map(of_rows.__getitem__, samplings))
     return _EvaluatedPilots(at, trees, leaves, tables, out_of_bag, n_jobs)
-
-
-def _table(trees: Sequence[Forest]) -> NDArray[np.float64] | None:
-    """Return the values of all nodes of the trees, one tree after the other; None if many."""
-    size = sum(tree.value.size for tree in trees)
-    return np.concatenate([tree.value for tree in trees]) if size <= IN_TABLE else None
-
-
-def _leaves_out_of_bag(
-    trees: Sequence[Forest],
-    rows: NDArray[np.float32],
-    layout: Layout | None,
-    out_of_bag: NDArray[np.bool_],
-    shared: bool,
-) -> NDArray[np.int32]:
-    """Return the leaf (m, b) of each row (m, r) in each tree; its root if not `out_of_bag` (b, m).
-
-    If numbers are `shared`, nodes of all trees are numbered one tree after the other.
-    """
-    leaves = np.zeros(out_of_bag.shape, dtype=np.int32)
-    root = 0
-    for tree, mask, of_tree in zip(trees, out_of_bag, leaves, strict=True):
-        at = np.flatnonzero(mask)
-        of_tree[at] = leaves_reached(tree, rows.take(at, axis=0), layout)
-        if shared:
-            of_tree += np.int32(root)
-            root += tree.n_nodes
-    return np.ascontiguousarray(leaves.T)
 
 
 def _evidence_of_numbers(
@@ -308,14 +298,6 @@ def _in_turn(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return kind[np.argsort(place, kind="stable")]
 
 
-def _by_kind(start: Blended | None, G: int) -> list[list[Forest]]:
-    """Return the trees of `start` of each of G kinds, in the order of their streams."""
-    if start is None:
-        return [[] for _ in range(G)]
-    forest, of_tree = start.forest, start.blend.of_tree
-    return [[forest.tree(int(b)) for b in np.flatnonzero(of_tree == g)] for g in range(G)]
-
-
 def grow_blend(
     X: Matrix,
     y: NDArray[np.float64],
@@ -351,7 +333,12 @@ def grow_blend(
         for kind in kinds
     ]  # fmt: skip
     growing = _KindsGrowth(growers, tree_streams, n_jobs, X.size, advance)
-    by_kind, n_missing = _by_kind(start, G), 0
+    # the trees of each kind, in the order of their streams
+    by_kind: list[list[Forest]] = [[] for _ in range(G)]
+    if start is not None:
+        for b, g in enumerate(start.blend.of_tree.tolist()):
+            by_kind[g].append(start.forest.tree(b))
+    n_missing = 0
     with compiled_at_ease(grow_tree):
         if start is not None and pilot_trees(len(y), G, start.forest.n_trees) == n_pilot:
             blend = start.blend
@@ -367,8 +354,8 @@ def grow_blend(
             del pilots
             blend = Blend(np.empty(0, dtype=np.int64), evidence.weights(objective), evidence.errors)
         counts = apportion(blend.weights, n_trees)
-        n_grown = [len(of_kind) for of_kind in by_kind]
-        expect(n_missing + sum(max(0, int(counts[g]) - n_grown[g]) for g in range(G)))
+        n_grown = list(map(len, by_kind))
+        expect(n_missing + int(np.maximum(counts - n_grown, 0).sum()))
         of_tree = _in_turn(counts)
         rank = np.empty(n_trees, dtype=np.int64)
         for g in range(G):
@@ -410,7 +397,11 @@ def _grow_pilots(
     for (g, _), tree in zip(first, trees, strict=False):
         by_kind[g].append(tree)
         growing.advance()
-    _require_memory_for_smallest([of_kind[0] for of_kind in by_kind], n_trees)
+    # memory must suffice for trees like the smallest of the first ones, at least
+    smallest = min(map(itemgetter(0), by_kind), key=attrgetter("nbytes"))
+    require_memory_for_all(
+        smallest.nbytes, 1, n_trees, len(smallest.left), "the smallest of the first"
+    )
     for (g, _), tree in zip(others, within_memory(trees, len(others)), strict=True):
         by_kind[g].append(tree)
         growing.advance()
@@ -427,7 +418,7 @@ def _in_place(
     A tree is taken from `grown` as it is yielded, so that nothing else holds it.  Of kind g,
     `n_grown[g]` trees have been grown, and counted, before.
     """
-    new = growing.trees([place for place in places if place not in grown])
+    new = growing.trees(list(filterfalse(grown.__contains__, places)))
     for g, i in places:
         yield grown.pop((g, i)) if (g, i) in grown else next(new)
         if i >= n_grown[g]:
@@ -436,12 +427,4 @@ def _in_place(
 
 def _waiting(tree: Forest) -> Forest:
     """Return a pilot tree in the form in which it is stored until all are grown."""
-    return tree.lean() if tree.n_nodes > FEW_NODES else tree
-
-
-def _require_memory_for_smallest(trees: Sequence[Forest], n_trees: int) -> None:
-    """Raise `MemoryError` if not even trees like the smallest one fit."""
-    smallest = min(trees, key=lambda tree: tree.nbytes)
-    require_memory_for_all(
-        smallest.nbytes, 1, n_trees, smallest.n_nodes, "the smallest of the first"
-    )
+    return tree.lean() if len(tree.left) > FEW_NODES else tree

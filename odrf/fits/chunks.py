@@ -24,21 +24,24 @@ from odrf.design.encoding import levels_warned_of
 from odrf.engine.chunks import (
     Gathering,
     HashedDraw,
-    LeafScale,
     Recipe,
     RowBlock,
-    add_to_leaves,
     draw_keys,
     grown_apart,
     growth_bytes,
-    leaf_scale,
 )
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.factors import layout_of, stored
 from odrf.engine.growth.tree_kernel import grow_tree
 from odrf.engine.memory import available_memory, require_memory
 from odrf.engine.numeric import streams
-from odrf.engine.oob import OutOfBag, predict_out_of_bag
+from odrf.engine.oob import (
+    LeafScale,
+    OutOfBag,
+    add_to_leaves,
+    leaf_scale,
+    predict_out_of_bag,
+)
 from odrf.engine.running import in_order
 from odrf.engine.trees.forest import Forest, joined, predicted_classes
 from odrf.errors import InputError, installing, nearest
@@ -51,7 +54,7 @@ from odrf.options.criteria import require_split_scale
 from odrf.options.options import Options
 from odrf.options.sizes import RuleFunction
 from odrf.options.tree import ResolvedOptions, resolve
-from odrf.public.chunks import Chunks
+from odrf.public.chunks import Chunks, known_rows
 from odrf.public.progress import progress_bar
 from odrf.statistics.importance import importance_of_sums
 
@@ -382,6 +385,8 @@ HERE = Passes(_trees, evaluated_by_blocks)
 
 
 Result = TypeVar("Result")
+# The column of predictions beside the response itself, as `predict_to_parquet` writes them.
+PREDICTION = "prediction"
 
 
 def chunks_predicted(
@@ -406,11 +411,12 @@ def chunks_predicted(
     # a column that predictions need and chunks lack is refused when the rows are read
     frames = chunks.frames([name for name in names if name in needed])
     warned: set[tuple[str, Any]] = set()
-    with progress_bar(frames, unit="chunk", progress=progress) as bar:
-        for frame in bar:
+    with progress_bar(total=known_rows(chunks), unit="row", progress=progress) as bar:
+        for frame in frames:
             with levels_warned_of(warned):
                 predicted = predict(frame)
             yield frame[list(kept)], predicted
+            bar.update(len(frame))
 
 
 def predictions_to_parquet(
@@ -469,9 +475,15 @@ def _read(chunks: Iterator[Result]) -> Iterator[Result]:
 
 
 def _table(kept: pd.DataFrame, predicted: pd.Series | pd.DataFrame) -> pd.DataFrame:
+    """Return both; predictions called as the response are "prediction" where it is kept."""
+    if isinstance(predicted, pd.Series) and predicted.name in kept.columns:
+        predicted = predicted.rename(PREDICTION)
     frame = predicted.to_frame() if isinstance(predicted, pd.Series) else predicted
     columns = {str(name): frame[name] for name in frame.columns}
     twice = [name for name in kept.columns if name in columns]
     if twice:
-        raise InputError(f"keep= names {twice[0]!r}, which is the name of a prediction, too")
+        raise InputError(
+            f"keep= names {twice[0]!r}, which is the name of a prediction, too: rename this column "
+            "of the rows"
+        )
     return pd.concat([kept, pd.DataFrame(columns)], axis=1)

@@ -79,7 +79,7 @@ def averages(
     """Return Σ share_i · prediction_i over the rows X (p, n) of each group (n,), from 0."""
     if not trees_vary(fit):
         of_rows = expected_response(fit, X, offset, advance)
-        return Averages(_weights(share, group, n_groups).T @ of_rows, None, of_rows)
+        return Averages(weights_in_groups(share, group, n_groups).T @ of_rows, None, of_rows)
     reading, X = reading_empty_cells(fit, X)
     forest = reading.forest
     B, K = forest.n_trees, forest.value.shape[1]
@@ -91,7 +91,7 @@ def averages(
 
     def sums(block: slice) -> Floats:
         leaves = leaves_of(packed, X, block)
-        weights = _weights(share[block], group[block], n_groups)
+        weights = weights_in_groups(share[block], group[block], n_groups)
         part = np.empty((B, n_groups, K))
         for k in range(K):
             predicted = value[k][leaves]
@@ -105,7 +105,7 @@ def averages(
     return Averages(of_trees.mean(axis=0), of_trees, of_rows)
 
 
-def _weights(share: Floats, group: Integers, n_groups: int) -> Floats:
+def weights_in_groups(share: Floats, group: Integers, n_groups: int) -> Floats:
     """Return the weight (n, C) of each row in each group."""
     weights = np.zeros((len(share), n_groups))
     weights[np.arange(len(share)), group] = share
@@ -222,9 +222,12 @@ class Estimand(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Uncertainty:
-    """What the covariance of M estimates is made of: trees (B, M), and units (k, M) of a sample."""
+    """What the covariance of M estimates is made of: trees (B, M), and units (k, M) of a sample.
 
-    of_trees: Floats
+    `of_trees` is None if the units alone make it, as of averages of the truth.
+    """
+
+    of_trees: Floats | None
     kinds: Integers
     draws: Draws
     of_units: Floats | None
@@ -239,14 +242,14 @@ class Uncertainty:
     def in_units(self, gradient: Floats | None = None) -> tuple[Floats, Floats]:
         """Return `covariance` with each combination measured in a unit, and these units (R,)."""
         of_trees, of_units, unit = self._scaled(gradient)
-        total = of_trees.total
+        total = np.zeros((len(unit), len(unit))) if of_trees is None else of_trees.total
         return (total if of_units is None else total + of_units.T @ of_units), unit
 
     @one_thread()
     def errors(self) -> Floats:
         """Return the standard errors (M,) of the estimates; NaN where they are not finite."""
         of_trees, of_units, unit = self._scaled(None)
-        variances = of_trees.variances.total
+        variances = np.zeros(len(unit)) if of_trees is None else of_trees.variances.total
         if of_units is not None:
             variances = variances + np.sum(of_units**2, axis=0)
         with np.errstate(over="ignore"):
@@ -255,12 +258,16 @@ class Uncertainty:
 
     def _scaled(
         self, gradient: Floats | None
-    ) -> tuple[FunctionalCovariance, Floats | None, Floats]:
+    ) -> tuple[FunctionalCovariance | None, Floats | None, Floats]:
         """Return the parts of `in_units`: over trees, over units of the sample, and the units."""
         values, of_units = self.of_trees, self.of_units
         if gradient is not None:
-            values = values @ gradient.T
+            values = None if values is None else values @ gradient.T
             of_units = None if of_units is None else of_units @ gradient.T
+        if values is None:
+            assert of_units is not None
+            unit = _power_of_two(np.abs(of_units).max(axis=0))
+            return None, of_units / unit, unit
         unit = _power_of_two(np.abs(values).max(axis=0))
         of_trees = functional_covariance(values / unit, self.kinds, self.draws)
         return of_trees, None if of_units is None else of_units / unit, unit
@@ -268,8 +275,8 @@ class Uncertainty:
     @property
     def deviations(self) -> Floats:
         """The deviation of each tree, and each unit of a sample: (B, M) or (B + k, M)."""
-        off = self.of_trees - self.of_trees.mean(axis=0)
-        return off if self.of_units is None else np.concatenate([off, self.of_units])
+        parts = [] if self.of_trees is None else [self.of_trees - self.of_trees.mean(axis=0)]
+        return np.concatenate(parts if self.of_units is None else [*parts, self.of_units])
 
     @property
     def df(self) -> float:
@@ -279,6 +286,8 @@ class Uncertainty:
     @property
     def trees_advised(self) -> int:
         """How many trees would estimate the variances well enough; 0 if these are enough."""
+        if self.of_trees is None:
+            return 0
         unit = _power_of_two(np.abs(self.of_trees).max())
         return functional_covariance(self.of_trees / unit, self.kinds, self.draws).trees_advised
 
@@ -343,7 +352,7 @@ def estimated(
             ready[same] = average
         return average
 
-    units = _units(fit, grouped) if population else None
+    units = units_of_rows(fit, grouped) if population else None
     parts = []
     for estimand in estimands:
         share = grouped.share if estimand.width is None else grouped.share / estimand.width
@@ -354,9 +363,9 @@ def estimated(
     if trees_vary(fit):
         of_trees = [part.of_trees.reshape(fit.forest.n_trees, -1)
                     for part in parts if part.of_trees is not None]  # fmt: skip
-        of_units, kinds = _of_units(parts) if population else None, kinds_of_trees(fit)
+        of_units, kinds = units_together(parts) if population else None, kinds_of_trees(fit)
         uncertainty = Uncertainty(np.concatenate(of_trees, axis=1), kinds, fit.draws, of_units)
-    return Estimates(_labels(fit, grouped, estimands), estimate, uncertainty)
+    return Estimates(labels_of(fit, grouped, estimands), estimate, uncertainty)
 
 
 def of_event(estimates: Estimates) -> Estimates:
@@ -364,7 +373,8 @@ def of_event(estimates: Estimates) -> Estimates:
     known, second = estimates.uncertainty, slice(1, None, 2)
     if known is not None:
         of_units = None if known.of_units is None else known.of_units[:, second]
-        known = replace(known, of_trees=known.of_trees[:, second], of_units=of_units)
+        of_trees = None if known.of_trees is None else known.of_trees[:, second]
+        known = replace(known, of_trees=of_trees, of_units=of_units)
     labels = estimates.labels.iloc[second].reset_index(drop=True)
     return Estimates(labels, estimates.estimate[second], known)
 
@@ -384,7 +394,7 @@ def _part(
             mean, of_rows = mean - low.mean, of_rows - low.of_rows
             trees = None if trees is None or low.of_trees is None else trees - low.of_trees
         each = of_rows if estimand.width is None else of_rows / estimand.width[:, None]
-        return _Estimated(mean, trees, _by_unit(each - mean[grouped.group], grouped, units))
+        return _Estimated(mean, trees, sums_by_unit(each - mean[grouped.group], grouped, units))
     # to first order the ratio changes by (change of high - ratio · change of low) / low
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient = high.mean / low.mean
@@ -392,10 +402,10 @@ def _part(
         if trees is not None and low.of_trees is not None:
             trees = (trees - quotient * low.of_trees) / low.mean
         off = (high.of_rows - quotient[group] * low.of_rows) / low.mean[group]
-    return _Estimated(quotient, trees, _by_unit(off, grouped, units))
+    return _Estimated(quotient, trees, sums_by_unit(off, grouped, units))
 
 
-def _units(fit: AnyFit, grouped: GroupedRows) -> Integers:
+def units_of_rows(fit: AnyFit, grouped: GroupedRows) -> Integers:
     """Return the unit (n,) of each row of a sample: training rows of one group are one unit."""
     structure = fit.data.structure if grouped.rows.training else None
     if structure is None or structure.groups is None:
@@ -403,7 +413,7 @@ def _units(fit: AnyFit, grouped: GroupedRows) -> Integers:
     return structure.groups
 
 
-def _by_unit(off: Floats, grouped: GroupedRows, units: Integers | None) -> Floats | None:
+def sums_by_unit(off: Floats, grouped: GroupedRows, units: Integers | None) -> Floats | None:
     """Return the sums (u, C, K) over each unit of what rows (n, K) add to means of groups."""
     if units is None:
         return None
@@ -413,14 +423,14 @@ def _by_unit(off: Floats, grouped: GroupedRows, units: Integers | None) -> Float
 
 
 @one_thread()
-def _of_units(parts: Sequence[_Estimated]) -> Floats:
+def units_together(parts: Sequence[_Estimated]) -> Floats:
     """Return `Uncertainty.of_units` of averages over rows that are a sample."""
     sums = [part.off_units for part in parts if part.off_units is not None]
     every = np.concatenate([each.reshape(len(each), -1) for each in sums], axis=1)
     return np.asarray(np.linalg.qr(every, mode="r")) if len(every) > every.shape[1] else every
 
 
-def _labels(fit: AnyFit, grouped: GroupedRows, estimands: Sequence[Estimand]) -> pd.DataFrame:
+def labels_of(fit: AnyFit, grouped: GroupedRows, estimands: Sequence[Estimand]) -> pd.DataFrame:
     """Return the labels of each estimate: the estimand, the group of rows, the class."""
     classes = fit.design.response.classes
     K = 1 if classes is None else len(classes)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
+from odrf.design.design import NoData
 from odrf.design.folds import held_out_share, rows_to_divide
 from odrf.design.new_rows import training_frame
 from odrf.design.weights import Offset
@@ -237,11 +238,19 @@ def grow_boosted_fit(
     offset: Offset,
     control: ResolvedBoostingOptions,
     progress: bool,
+    held: NDArray[np.bool_] | None = None,
 ) -> BoostedFit:
-    """Return boosted trees, grown on all rows or on those that are not validation rows."""
-    held = np.zeros(len(data.y), dtype=bool)
-    if isinstance(control.validation, float):
+    """Return boosted trees, grown on all rows or on those that are not validation rows.
+
+    By default `control` says how many rows are `held` out, else that is True of them (n,).
+    """
+    if held is not None:
+        _require_both_sides(data, held, "validation")
+        _require_classes_grown_on(design, data, held)
+    elif isinstance(control.validation, float):
         held = _held_out(design, data, control.validation, control.seed)
+    else:
+        held = np.zeros(len(data.y), dtype=bool)
     boosted = _boosted(design, data, offset, control, held, None, progress)
     return BoostedFit(call, design, data, offset, control, boosted, held)
 
@@ -328,18 +337,40 @@ def _held_out(design: Design, data: TrainingData, share: float, seed: int) -> ND
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0, 0)))
     rows = rows_to_divide(design, data)
     held = held_out_share(rows, share, rng)
-    weighted = int((data.weights > 0).sum())
-    if not 0 < held.sum() < weighted:
+    _require_both_sides(data, held, f"validation={share}")
+    return held
+
+
+def _require_both_sides(data: TrainingData, held: NDArray[np.bool_], said: str) -> None:
+    """Raise `InputError` if all rows or none are `held` out (n,), or none with an event.
+
+    `said`: how the option is called, with its value if that is a share.
+    """
+    weighted = data.weights > 0
+    out = int((held & weighted).sum())
+    if not 0 < out < weighted.sum():
         raise InputError(
-            f"validation={share} holds out {held.sum()} of {weighted} rows: use a share that "
-            "leaves rows on both sides, or None"
+            f"{said} holds out {out} of {weighted.sum()} rows: leave rows on both "
+            "sides, or use None"
         )
     if data.times is not None and not data.times.keeping(np.flatnonzero(held)).n_events:
         raise InputError(
-            f"validation={share} holds out no row with an event, and such rows cannot choose the "
-            "number of rounds: use a larger share, or None"
+            f"{said} holds out no row with an event, and such rows cannot choose the "
+            "number of rounds: hold out more rows, or use None"
         )
-    return held
+
+
+def _require_classes_grown_on(design: Design, data: TrainingData, held: NDArray[np.bool_]) -> None:
+    """Raise `InputError` if all rows of a class are `held` out (n,)."""
+    classes = design.response.classes
+    if classes is not None:
+        codes = data.y.astype(np.int64)
+        absent = np.setdiff1d(codes[data.weights > 0], codes[~held & (data.weights > 0)])
+        if len(absent):
+            raise InputError(
+                f"validation holds out all rows of class {classes[absent[0]]!r}: trees are grown "
+                "on the others, which need rows of each class"
+            )
 
 
 @dataclass(frozen=True)
@@ -488,3 +519,17 @@ class StreamedFit(Fit):
     def fills(self) -> NDArray[np.float64] | None:
         """The means (p,) of columns, imputed for missing cells of new rows; None if not known."""
         return None if self.sums is None else self.sums.column_means
+
+
+Trees = TypeVar("Trees", Fit, BoostedFit)
+
+
+def without_rows(fit: Trees) -> Trees:
+    """Return the fit without its training rows, and without those of the fit before pruning."""
+    data = NoData.instead_of(fit.data)
+    if isinstance(fit, BoostedFit):
+        return replace(fit, data=data, offset=replace(fit.offset, values=np.empty(0)))
+    if fit.pruning is None:
+        return replace(fit, data=data)
+    grown = without_rows(fit.pruning.grown)
+    return replace(fit, data=data, pruning=replace(fit.pruning, grown=grown))

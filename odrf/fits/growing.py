@@ -287,21 +287,15 @@ def kinds_of_blend(
         classes = response.kind == "classification"
         kinds = kinds_of_trees(request, n, len(design.predictors), p, classes, response.ordinal)
     base = _resolve(next(iter(kinds.values())), design, data)
-    scale, scale_errors = _scale(request, design, data, base)
+    scale = request.split_scale
+    errors: dict[str, float] = {}
+    if is_word(scale, AUTO):
+        scale, errors = chosen_scale(design, data, base)
     controls = {
         name: _resolve(replace(kind, seed=base.seed, split_scale=scale), design, data)
         for name, kind in kinds.items()
     }
-    return controls, scale_errors
-
-
-def _scale(
-    request: Options, design: Design, data: TrainingData, pilots: ResolvedOptions
-) -> tuple[words.SplitScale, dict[str, float]]:
-    """Return the scale of the splits, and the errors by which pilot trees chose it, if any did."""
-    if is_word(request.split_scale, AUTO):
-        return chosen_scale(design, data, pilots)
-    return request.split_scale, {}
+    return controls, errors
 
 
 def _resolve(request: Options, design: Design, data: TrainingData) -> ResolvedOptions:

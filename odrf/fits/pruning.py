@@ -214,7 +214,8 @@ def grown_without(
     if data.times is not None:
         rows = fits.survival.pruning.evaluated_by_deviance(fit, loss)
 
-    def grow(train: NDArray[np.bool_], stream: NDArray[np.uint64]) -> Forest:
+    def grow(of_fold: tuple[NDArray[np.bool_], NDArray[np.uint64]]) -> Forest:
+        train, stream = of_fold
         builder = TreeGrower(
             data.X, y, np.where(train, weights, 0.0), design.feature_groups, fit.samplings[0],
             control.settings, control.mixture, 1, 1, data.codes, ranks, case_weights,

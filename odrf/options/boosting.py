@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.checks import (
@@ -25,8 +26,9 @@ from odrf.checks import (
 )
 from odrf.design import Design
 from odrf.design.response import SURVIVAL
+from odrf.design.weights import row_labels
+from odrf.engine.boosting.leaf_values import BoostingParams
 from odrf.engine.boosting.losses import LOSSES
-from odrf.engine.boosting.state import BoostingParams
 from odrf.engine.directions.candidates import indicator_levels
 from odrf.engine.kernel_params import NO_PENALTY, KernelParams
 from odrf.engine.resamples import ALL_ROWS, SUBSAMPLE, Sampling
@@ -35,10 +37,9 @@ from odrf.errors import InputError
 from odrf.options import words
 from odrf.options.sizes import OOB
 from odrf.options.tree import (
+    EFFORT,
     EXACT,
     EXACT_ROWS,
-    FOREST_DIRECTION_ROWS,
-    FOREST_NEWTON_STEPS,
     NO_LIMIT,
     subset_size_of,
     thresholds_of,
@@ -157,7 +158,7 @@ class BoostingOptions:
     predictor_fraction: float = 1.0
     n_runs: words.Number = "auto"
     run_predictors: float = 1.0
-    validation: words.Validation = "auto"
+    validation: words.ValidationRows = "auto"
     patience: words.Number = "auto"
     offset: words.OfRows = None
     seed: Seed = None
@@ -379,6 +380,7 @@ def _kernel_params(
 ) -> KernelParams:
     """Return what kernels take; the response has `n_classes`, that of a tree numbers."""
     leaves = options.max_leaves
+    newton_steps, direction_rows = EFFORT[False]
     return KernelParams(
         criterion=SQUARED_ERROR,
         n_classes=1,
@@ -387,8 +389,8 @@ def _kernel_params(
         max_depth=options.max_depth,
         penalty=NO_PENALTY,
         subset_size=subset_size_of(options.subset_size, tree_predictors, families),
-        newton_steps=FOREST_NEWTON_STEPS,
-        direction_rows=FOREST_DIRECTION_ROWS,
+        newton_steps=newton_steps,
+        direction_rows=direction_rows,
         n_thresholds=thresholds_of(options.n_thresholds, families),
         exact_rows=NO_LIMIT if options.split_search == EXACT else EXACT_ROWS[0],
         indicator_levels=indicator_levels(n_classes),
@@ -452,6 +454,30 @@ def _patience(value: words.Number, validation: words.Validation) -> int:
             "leave it out"
         )
     return value
+
+
+def with_rows_held(
+    options: BoostingOptions, data: pd.DataFrame
+) -> tuple[BoostingOptions, NDArray[np.bool_] | None]:
+    """Return the options, with a share, and which rows (n,) `validation` names; None if it is one.
+
+    Raises `InputError` if these are not True or False for each row.
+    """
+    named = options.validation
+    if not isinstance(named, list | tuple | np.ndarray | pd.Series) or np.ndim(named) == 0:
+        return options, None
+    held = row_labels("validation", named, data).infer_objects()
+    if held.dtype != bool:
+        raise InputError(
+            "validation must be a share of the rows, such as 0.2, or True and False for each row"
+        )
+    share = float(held.mean())
+    if not 0 < share < 1:
+        raise InputError(
+            f"validation is {held.iloc[0]} for all rows: some rows choose the number of rounds, "
+            "and the trees are grown on the others"
+        )
+    return replace(options, validation=share), held.to_numpy(dtype=np.bool_)
 
 
 def _validation(value: Any, n_runs: int) -> words.Validation:

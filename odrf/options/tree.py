@@ -34,8 +34,8 @@ RESAMPLES = {"none": ALL_ROWS, "bootstrap": BOOTSTRAP, "subsample": SUBSAMPLE}
 SUBSAMPLE_FRACTION = 0.632
 # Averaging over trees removes errors of estimated directions; those of a single tree are
 # interpreted, and so are estimated on more rows and with more Newton steps.
-FOREST_DIRECTION_ROWS, TREE_DIRECTION_ROWS = 200, 1000
-FOREST_NEWTON_STEPS, TREE_NEWTON_STEPS = 2, 8
+# By whether the fit is a single tree: Newton steps and rows.
+EFFORT = {True: (8, 1000), False: (2, 200)}
 # For up to two classes or a number, and for more: bins of many classes cost more than sorting.
 EXACT_ROWS = (64, 128)
 # Single trees of up to so many rows are read, and searched exactly: of ten predictors that takes a
@@ -156,7 +156,7 @@ class ResolvedOptions:
     def with_trees(self, n_trees: int) -> ResolvedOptions:
         """Return the options with `n_trees` trees."""
         control = replace(self, n_trees=n_trees)
-        steps, rows = _effort(control.is_single_tree)
+        steps, rows = EFFORT[control.is_single_tree]
         settings = self.settings._replace(newton_steps=steps, direction_rows=rows)
         return replace(control, settings=settings)
 
@@ -217,7 +217,7 @@ def resolve(
     limited = not (options.max_leaves is None and max_depth is None and penalty is None)
     alpha, alpha_rule = complexity_parameter(options.alpha, n, single_tree, limited)
     fraction, fraction_rule = _fraction(options.sample_fraction, options.resample, n)
-    newton_steps, direction_rows = _effort(single_tree)
+    newton_steps, direction_rows = EFFORT[single_tree]
     exact = options.split_search == EXACT or (single_tree and n <= EXACT_TREE_ROWS)
     criterion = criterion_of(options.criterion, kind, families, ordinal)
     if criterion == EXPONENTIAL and penalty is not None:
@@ -265,13 +265,6 @@ def resolve(
         cause=cause_of_splits(options.cause, criterion, causes, truncated),
         subdistribution=criterion == GRAY,
     )
-
-
-def _effort(single_tree: bool) -> tuple[int, int]:
-    """Return the Newton steps and the rows used to estimate a direction."""
-    if single_tree:
-        return TREE_NEWTON_STEPS, TREE_DIRECTION_ROWS
-    return FOREST_NEWTON_STEPS, FOREST_DIRECTION_ROWS
 
 
 def _name_of(code: int, codes: Mapping[Any, int]) -> Any:

@@ -49,6 +49,7 @@ LossName = Literal[
 ]  # fmt: skip
 LeafValues = Literal["newton", "refit"]
 Validation = float | Literal["auto", "oob"] | None
+ValidationRows = Validation | ArrayLike
 Subspace = int | Literal["sqrt", "log2", "half", "all"]
 Origin = Literal["data", "region"]
 DeviceName = Literal["cpu", "cuda"]

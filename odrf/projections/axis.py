@@ -15,6 +15,7 @@ from odrf.engine.directions.candidates import (
     ROUND,
     FeatureGroups,
     count_terms,
+    most_coefficients,
 )
 from odrf.engine.directions.estimation import covariances, least_squares
 from odrf.engine.directions.factors import (
@@ -79,6 +80,8 @@ class Axis(Family):
     True
     """
 
+    # those of factors and bases
+    is_estimated: ClassVar[bool] = True
     name: ClassVar[str] = "axis"
     sampling_in_words: ClassVar[str] = "distinct unit vectors"
     source: ClassVar[str] = "Breiman (2001)"
@@ -105,11 +108,7 @@ class Axis(Family):
 
     def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return the number of columns of the widest predictor."""
-        return int(feature_groups.most_entries.max())
-
-    def estimated(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
-        """Return the same: coefficients of factors and bases are estimated."""
-        return self.widest(feature_groups, settings, n)
+        return most_coefficients(feature_groups, 1)
 
     def columns_read(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> float:
         """Return the mean number of columns of a predictor."""

@@ -43,6 +43,8 @@ class Table(NamedTuple):
     empty: NDArray[np.bool_] | None = None
 
 
+# Fewest directions that a node tries by default.
+FEWEST = 5
 # What trees split.  Those of boosting and of times to an event split numbers, by regression.
 SPLIT = {"regression": "numbers", "classification": "classes"}
 # The families by their names; each registers itself when its module is imported.
@@ -65,6 +67,8 @@ class Family(ABC):
         Whether single predictors are tried beside its directions.
     on_subsets : bool
         Whether its directions are on subsets of predictors, whose size is ``subset_size``.
+    is_estimated : bool
+        Whether the coefficients of its directions are estimated, by the rows of the node.
     criterion : str
         The default impurity for classes.  It is entropy for random directions, where it finds
         better ones; estimated directions gain nothing by it.
@@ -88,6 +92,7 @@ class Family(ABC):
     by_name: ClassVar[bool] = True
     beside_singles: ClassVar[bool] = False
     on_subsets: ClassVar[bool] = False
+    is_estimated: ClassVar[bool] = False
     criterion: ClassVar[str] = "gini"
     n_thresholds: ClassVar[str | int] = "all"
     mixes: ClassVar[bool] = True
@@ -106,9 +111,12 @@ class Family(ABC):
             require_taken(cls, values, named)
         return super().__new__(cls)
 
-    @abstractmethod
     def n_default(self, table: Table) -> int:
-        """Return d, the number of directions that a node tries by default."""
+        """Return d, the number of directions that a node tries by default: max(5, ⌈√P⌉).
+
+        They are few, as an estimated direction is worth many random ones.
+        """
+        return max(FEWEST, math.ceil(math.sqrt(table.P)))
 
     def n_distinct(self, table: Table) -> float:
         """Return how many distinct directions a node can try; infinity for most families."""
@@ -123,10 +131,6 @@ class Family(ABC):
     @abstractmethod
     def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return the most columns that a direction of a tree of n rows has."""
-
-    def estimated(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
-        """Return the most columns on which a direction is estimated; 0 if none is estimated."""
-        return 0
 
     def rotation(
         self, state: NDArray[np.uint64], rows: Rows, settings: KernelParams

@@ -21,7 +21,6 @@ from odrf.engine.numeric import streams
 from odrf.engine.rows import load_column
 from odrf.errors import InputError
 from odrf.projections.base import AbsentFunction, Family, Table
-from odrf.projections.regression import few_directions
 
 # Rows on which the function is tried before a forest is grown.
 PROBE = 12
@@ -110,10 +109,6 @@ class Custom(Family):
                 f"function={self.function!r} is not callable: use a function of "
                 "(X, y, weights, rng)"
             )
-
-    def n_default(self, table: Table) -> int:
-        """Return max(5, ⌈√P⌉), as for estimated directions."""
-        return few_directions(table.P)
 
     def require(self, table: Table) -> None:
         """Raise `InputError` unless the function works on a few rows.

@@ -10,7 +10,12 @@ import numpy as np
 
 from odrf.checks import checked_truth
 from odrf.engine.compiling import NO, ZERO, kernel, part
-from odrf.engine.directions.candidates import ROUND, FeatureGroups, count_terms
+from odrf.engine.directions.candidates import (
+    ROUND,
+    FeatureGroups,
+    count_terms,
+    most_coefficients,
+)
 from odrf.engine.directions.estimation import (
     RIDGE,
     ClassScatter,
@@ -46,7 +51,7 @@ from odrf.engine.numeric import (
     spectrum_for,
 )
 from odrf.projections.base import Family, Table, from_zero_to_one, whole_or_auto
-from odrf.projections.regression import OnSubsets, widest_columns
+from odrf.projections.regression import OnSubsets
 
 # Squared correlations below this are rounding errors.
 UNCORRELATED = 1e-9
@@ -115,6 +120,7 @@ class CanonicalCorrelation(Family):
     bootstrap: bool = True
     size: Any = "auto"
 
+    is_estimated: ClassVar[bool] = True
     name: ClassVar[str] = "cca"
     sampling_in_words: ClassVar[str] = "canonical directions of a random subset with the classes"
     source: ClassVar[str] = "Rainforth and Wood (2015)"
@@ -152,11 +158,7 @@ class CanonicalCorrelation(Family):
 
     def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return the number of columns of the q widest predictors."""
-        return widest_columns(self.subset(len(feature_groups.types)), feature_groups)
-
-    def estimated(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
-        """Return the same."""
-        return self.widest(feature_groups, settings, n)
+        return most_coefficients(feature_groups, self.subset(len(feature_groups.types)))
 
     def columns_read(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> float:
         """Return q times the mean number of columns of a predictor."""

@@ -40,13 +40,6 @@ class UsualSampler(NamedTuple):
     estimated: DirectionSampler
 
 
-def usual_sampler(
-    axis: DirectionSampler, sparse: DirectionSampler, estimated: DirectionSampler
-) -> UsualSampler:
-    """Combine the three samplers into one."""
-    return UsualSampler(axis.number + sparse.number + estimated.number, axis, sparse, estimated)
-
-
 @begins(UsualSampler)
 def _begin(sampler, state, proposals):
     begin_axis(sampler.axis, state, proposals)
@@ -152,7 +145,9 @@ class Mixture:
                 others.append(sampler)
         for kind, family in USUAL.items():
             usual.setdefault(kind, family.sampler(0, feature_groups, settings, n))
-        return usual_sampler(*(usual[kind] for kind in USUAL)), *others
+        axis, sparse, estimated = map(usual.__getitem__, USUAL)
+        number = axis.number + sparse.number + estimated.number
+        return UsualSampler(number, axis, sparse, estimated), *others
 
     def rotation(
         self, state: NDArray[np.uint64], rows: Rows, settings: KernelParams
@@ -160,19 +155,27 @@ class Mixture:
         """Return the matrix that rotates a tree's columns; None if no family has one."""
         return self.shares[0].family.rotation(state, rows, settings)
 
-    def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
-        """Return the most columns that a direction of a tree of n rows has."""
-        return max(family.widest(feature_groups, settings, n) for family, _ in self.shares)
+    def widest(
+        self, feature_groups: FeatureGroups, settings: KernelParams, n: int
+    ) -> tuple[int, int]:
+        """Return the most columns that a direction of a tree of n rows has.
 
-    def estimated(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
-        """Return the most columns on which a direction is estimated."""
-        return max(family.estimated(feature_groups, settings, n) for family, _ in self.shares)
+        Also the most on which one is estimated; 0 if none is estimated.
+        """
+        widest = estimated = 0
+        for family, _ in self.shares:
+            of_family = family.widest(feature_groups, settings, n)
+            widest = max(widest, of_family)
+            if family.is_estimated:
+                estimated = max(estimated, of_family)
+        return widest, estimated
 
     def columns_read(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> float:
         """Return about how many columns the candidates of a node read, counting repetitions."""
-        return sum(
-            k * family.columns_read(feature_groups, settings, n) for family, k in self.shares
-        )
+        columns = 0.0
+        for family, number in self.shares:
+            columns += number * family.columns_read(feature_groups, settings, n)
+        return columns
 
 
 def read_projection(value: Any) -> dict[Family, float]:
@@ -246,7 +249,11 @@ def mixture_for(
     count = family.n_default(table) if is_word(n_projections, AUTO) else n_projections
     directions = _directions_of(family, checked_whole("n_projections", count, 1, MOST), table)
     if family.beside_singles:
-        return Mixture((_directions_of(Axis(), _beside(n_singles, table), table), directions))
+        singles = n_singles
+        if is_word(singles, AUTO):
+            singles = table.P if table.single_tree else max(MANY_SINGLES, math.ceil(table.P**0.5))
+        singles = checked_whole("n_singles", singles, 0)
+        return Mixture((_directions_of(Axis(), singles, table), directions))
     if not _left_out(n_singles):
         mix = f', or mix: projection={{"axis": 0.5, "{family.name}": 0.5}}'
         raise InputError(
@@ -263,13 +270,6 @@ def _left_out(number: Any) -> bool:
 def _directions_of(family: Family, number: int, table: Table) -> Share:
     """Return `number` directions of a family, or all distinct ones if fewer."""
     return Share(family, int(min(number, family.n_distinct(table))))
-
-
-def _beside(n_singles: Any, table: Table) -> int:
-    """Return how many predictors are tried singly beside directions."""
-    if not is_word(n_singles, AUTO):
-        return checked_whole("n_singles", n_singles, 0)
-    return table.P if table.single_tree else max(MANY_SINGLES, math.ceil(table.P**0.5))
 
 
 def _several(

@@ -10,7 +10,12 @@ import numpy as np
 
 from odrf.checks import checked_whole
 from odrf.engine.compiling import NO, ZERO, inlined, kernel
-from odrf.engine.directions.candidates import ROUND, FeatureGroups, count_terms
+from odrf.engine.directions.candidates import (
+    ROUND,
+    FeatureGroups,
+    count_terms,
+    most_coefficients,
+)
 from odrf.engine.directions.estimation import (
     Pursuit,
     add_ridge,
@@ -36,10 +41,7 @@ from odrf.engine.directions.subsets import (
 )
 from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import factorise, solve_lower, solve_upper, trace_of_inverse
-from odrf.projections.base import Family, Table, positive_or_auto, share
-
-# Fewest directions that a node tries by default.
-FEWEST = 5
+from odrf.projections.base import Family, positive_or_auto, share
 
 
 @dataclass(frozen=True)
@@ -60,20 +62,12 @@ class OnSubsets(Family):
 
     beside_singles: ClassVar[bool] = True
     on_subsets: ClassVar[bool] = True
-
-    def n_default(self, table: Table) -> int:
-        """Return max(5, ⌈√P⌉)."""
-        return few_directions(table.P)
+    is_estimated: ClassVar[bool] = True
 
     def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return the number of columns of the largest subset, of the widest predictors."""
-        return widest_columns(
-            largest_subset(settings.subset_size, len(feature_groups.types), n), feature_groups
-        )
-
-    def estimated(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
-        """Return the same."""
-        return self.widest(feature_groups, settings, n)
+        q = largest_subset(settings.subset_size, len(feature_groups.types), n)
+        return most_coefficients(feature_groups, q)
 
     def columns_read(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> float:
         """Return half the size of the largest subset, in columns."""
@@ -84,16 +78,6 @@ class OnSubsets(Family):
     def single_columns(self, number: int, p: int, subset_size: str | int) -> bool:
         """Return whether subsets can have one predictor: if their size is random or 1."""
         return subset_size in ("random", 1)
-
-
-def few_directions(P: int) -> int:
-    """Return max(5, ⌈√P⌉): few, as an estimated direction is worth many random ones."""
-    return max(FEWEST, math.ceil(math.sqrt(P)))
-
-
-def widest_columns(q: int, feature_groups: FeatureGroups) -> int:
-    """Return the most coefficients that the q widest predictors have."""
-    return int(np.sort(feature_groups.most_entries)[::-1][:q].sum())
 
 
 # Directions estimated on random subsets of predictors: logistic, least squares, discriminant.
@@ -481,7 +465,7 @@ class ProjectionPursuit(OnSubsets):
         self, number: int, feature_groups: FeatureGroups, settings: KernelParams, n: int
     ) -> ProjectionPursuitSampler:
         """Return the sampler of a tree."""
-        widest = self.estimated(feature_groups, settings, n)
+        widest = self.widest(feature_groups, settings, n)
         most_rows = min(n, max(settings.direction_rows, 10 * widest))
         return ProjectionPursuitSampler(
             number, settings.subset_size, settings.direction_rows, self.steps, float(self.span),

@@ -218,7 +218,7 @@ class Fold(NamedTuple):
 
 
 def folds_grown(
-    grow: Callable[[NDArray[np.bool_], NDArray[np.uint64]], Forest],
+    grow: Callable[[tuple[NDArray[np.bool_], NDArray[np.uint64]]], Forest],
     folds: Sequence[Masks],
     seed: int,
     n_jobs: int,
@@ -226,15 +226,11 @@ def folds_grown(
 ) -> list[Fold]:
     """Grow a tree on the training rows of each fold; for any number of threads the same.
 
-    `grow`: takes the mask (n,) of the training rows, and the random stream (4,) of the tree.
+    `grow`: takes a pair, the mask (n,) of the training rows and the random stream (4,) of the tree.
     """
-    random = streams(seed, 0, len(folds))
-
-    def tree_of(i: int) -> Forest:
-        return grow(folds[i][0], random[i])
-
+    training = [train for train, _ in folds]
+    trees = in_order(grow, zip(training, streams(seed, 0, len(folds)), strict=True), n_jobs)
     grown = []
-    trees = in_order(tree_of, range(len(folds)), n_jobs)
     for (_, test), tree in zip(folds, trees, strict=True):
         grown.append(Fold(tree, test))
         advance()

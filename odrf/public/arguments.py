@@ -67,7 +67,9 @@ SHARED: dict[str, Callable[[Any], Any]] = {
     "n_jobs": _jobs,
     "progress": partial(checked_truth, "progress"),
     **dict.fromkeys(("data", "newdata", "background", "problem"), in_pandas),
-    **dict.fromkeys(("weights", "offset", "groups", "order", "strata"), series_in_pandas),
+    **dict.fromkeys(
+        ("weights", "offset", "groups", "order", "strata", "validation"), series_in_pandas
+    ),
 }
 """What is handed on of the value of an argument, by name; it raises if the value is none."""
 
@@ -224,54 +226,8 @@ def _no_character(error: UnicodeEncodeError) -> InputError:
 
 # What is said of arguments that a function does not have.
 
-# rpart, randomForest, ranger and grf of R; scikit-learn, XGBoost and LightGBM.
-ELSEWHERE: dict[str, tuple[str, ...]] = {
-    "random_state": ("seed",),
-    "seed": ("random_state",),
-    "sample_weight": ("weights",),
-    "case_weights": ("weights",),
-    "n_estimators": ("n_trees",),
-    "nrounds": ("n_trees",),
-    "num_boost_round": ("n_trees",),
-    "max_iter": ("n_trees",),
-    "max_features": ("n_singles", "subspace", "predictor_fraction"),
-    "mtry": ("n_singles", "subspace"),
-    "colsample_bytree": ("predictor_fraction",),
-    "min_samples_leaf": ("min_leaf",),
-    "min_child_samples": ("min_leaf",),
-    "min_node_size": ("min_leaf", "min_split"),
-    "nodesize": ("min_leaf", "min_split"),
-    "minbucket": ("min_leaf",),
-    "minsplit": ("min_split", "min_leaf"),
-    "min_samples_split": ("min_split", "min_leaf"),
-    "min_child_weight": ("min_hessian",),
-    "max_leaf_nodes": ("max_leaves",),
-    "num_leaves": ("max_leaves",),
-    "cp": ("alpha",),
-    "ccp_alpha": ("alpha",),
-    "bootstrap": ("resample",),
-    "replace": ("resample",),
-    "max_samples": ("sample_fraction",),
-    "subsample": ("sample_fraction",),
-    "bagging_fraction": ("sample_fraction",),
-    "shrinkage": ("learning_rate",),
-    "eta": ("learning_rate",),
-    "reg_lambda": ("l2",),
-    "splitrule": ("criterion",),
-    "early_stopping_rounds": ("patience",),
-    "validation_fraction": ("validation",),
-    "base_margin": ("offset",),
-    "n_threads": ("n_jobs",),
-    "num_threads": ("n_jobs",),
-    "nthread": ("n_jobs",),
-    "na_action": ("missing",),
-    "verbose": ("progress",),
-    "time_limit": ("budget",),
-    "kind": ("type",),
-    "newdata": ("data",),
-    "conf_level": ("level",),
-    "confidence_level": ("level",),
-}
+# Words of some functions here for those of others; names of other packages are in `elsewhere`.
+HERE: dict[str, str] = {"seed": "random_state", "kind": "type", "newdata": "data"}
 # Of these the value is another one, too: 1 less the level.
 COMPLEMENTS: dict[str, str] = {"alpha": "level"}
 # What some functions or their results have, or had, and others have not.
@@ -280,18 +236,18 @@ OF_SOME: dict[str, str] = {
         ("interval", "level"),
         "intervals of numbers are those of odrf.odrf and odrf.auto; those of curves are bands()",
     ),
-    "subset": "give these rows of the data, as in data[rows]",
     "keep": "update() keeps all rows: fit again to those that you want to keep, as in data[-n:]",
     "compact": "use without_data() of the fit, which leaves out the training rows",
     **dict.fromkeys(("se", "se_fit"), "standard errors are those of odrf.odrf: get_prediction()"),
 }
 
 
-def suggestion(name: str, choices: Collection[str]) -> str:
+def suggestion(name: str, choices: Collection[str], of_fit: bool = False) -> str:
     """Return which of the `choices` an unknown `name` may mean, for the end of a message.
 
-    It is what `name` means elsewhere, else the choice that is spelled most alike; ``""`` if there
-    is none.  Where the value differs, too, it says how.
+    It is what `name` means elsewhere, as an argument or, `of_fit`, as a part of fits; else the
+    choice that is spelled most alike; ``""`` if there is none.  Where the value differs, too, it
+    says how.
 
     Examples
     --------
@@ -305,11 +261,13 @@ def suggestion(name: str, choices: Collection[str]) -> str:
     complement = COMPLEMENTS.get(name)
     if complement in choices:
         return f": use {complement}=, which is 1 - {name}"
-    name = name.replace(".", "_")
-    names_elsewhere = ELSEWHERE.get(name, ())
-    here = next((each for each in names_elsewhere if each in choices), None)
-    if here is not None:
-        return f"; did you mean {here!r}?"
+    from odrf.public import elsewhere  # noqa: PLC0415 - a table that only errors need
+
+    entry, name = elsewhere.entry_of(name, of_fit), name.replace(".", "_")
+    if HERE.get(name) in choices:
+        return f"; did you mean {HERE[name]!r}?"
+    if entry is not None and name not in choices:
+        return entry.answer(choices)
     return f": {OF_SOME[name]}" if name in OF_SOME else nearest(name, choices)
 
 

@@ -6,6 +6,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
@@ -314,6 +315,26 @@ def chunks_of(data: Any) -> Chunks | None:
     if _is_function(data) or (isinstance(data, list | tuple) and _of_chunks(data)):
         return Chunks(data)
     return None
+
+
+def known_rows(chunks: Chunks) -> int | None:
+    """Return how many rows there are, of sources that tell it without being read; else None."""
+    return _known_rows(chunks.source)
+
+
+def _known_rows(source: Any) -> int | None:
+    if isinstance(source, str | PathLike):
+        path = Path(source)
+        files = sorted(path.rglob(PARQUET)) if path.is_dir() else [path]
+        try:
+            parquet = import_module("pyarrow.parquet")
+            return sum(parquet.read_metadata(file).num_rows for file in files)
+        except Exception:  # pyarrow is absent, or a file damaged: reading it will say so
+            return None
+    if isinstance(source, list | tuple):
+        rows = [_known_rows(each) for each in source]
+        return None if None in rows else sum(each for each in rows if each is not None)
+    return len(source) if isinstance(source, pd.DataFrame) else None
 
 
 def chunks_to_predict(source: ChunkSource) -> Chunks:

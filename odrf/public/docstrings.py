@@ -469,6 +469,12 @@ population : bool, default False
     False: the average over these very rows.  True: the rows are a sample of a population,
     and its chance is added to the variance: that of the predictions, divided by the number
     of rows.  Training rows of one group (``groups=``) are one unit of the sample.
+target : {"truth", "forest"}, optional
+    What is averaged: the true regression function, or the forest's predictions, which shrink
+    effects.  By default the truth where the forest's bias can be corrected, as in averages over
+    training rows of a forest, also in groups, with factors set to levels, and numbers shifted or
+    set to a value that many rows have; otherwise the forest, or another fit; the summary says which
+    and why.
 table_of_effects
     Its `table` has the columns of marginaleffects: ``term``, ``contrast``, those of `at`
     and `by`, for classes ``class``, ``estimate``, ``std_error``, ``statistic``,
@@ -477,10 +483,15 @@ invalid_effect
     If an argument or a column cannot be used; if a column is in `by` and in `at`; if the
     fit has no training rows, and there are no new ones.
 notes_on_effects
-    Standard errors are for the forest's expectation over training samples; they do not cover
-    its bias.  They are those of the jackknife after bootstrap (`odrf.statistics.jackknife`),
-    for the mean over the trees of each tree's average.  Only forests of `odrf.odrf` that have
-    their training rows have them.
+    Of the truth: the forest's average out of bag, plus what its out-of-bag residuals add along
+    the Riesz representer of the average, which is linear in the predictors, their hinges and
+    products (Chernozhukov, Newey and Singh 2022, Econometrica 90, 967-1027).  Standard errors
+    are those of these sums.  How often intervals cover the truth, and how wide they are,
+    ``benchmarks/inference/effects_of_truth.py`` measures.
+    Of the forest: standard errors are for its expectation over training samples, and do not
+    cover its bias.  They are those of the jackknife after bootstrap
+    (`odrf.statistics.jackknife`), for the mean over the trees of each tree's average.  Only
+    forests of `odrf.odrf` that have their training rows have them.
     Tests and intervals are normal; with ``groups=``, by Student's t with as many degrees of
     freedom as there are groups, less the number of strata.  Intervals of averaged probabilities
     are on the scale of the log odds, so that they stay between 0 and 1.

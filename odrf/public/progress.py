@@ -2,42 +2,54 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 from threading import RLock
 from typing import Any
 
-from tqdm import tqdm
 
+@cache
+def kind_of_bar() -> Any:
+    """Return the class of bars: of text, or in a notebook a widget.
 
-class ProgressBar(tqdm):  # type: ignore[misc]
-    """A bar of tqdm that leaves its lock free whatever happens while it is drawn.
-
-    tqdm draws between `acquire` and `release`: an interruption there keeps the lock for ever, and
-    with it every later bar of another thread.  Its monitor, a thread that redraws slow bars, would
-    wait for the lock too; each step looks at the clock instead.
+    It is made for the first bar, because tqdm takes time to import what both need.
     """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # in a notebook without widgets text will do
+        from tqdm.auto import tqdm  # noqa: PLC0415
 
-    monitor_interval = 0
-    _lock = RLock()
+    class ProgressBar(tqdm):  # type: ignore[misc]
+        """A bar of tqdm that leaves its lock free whatever happens while it is drawn.
 
-    def display(self, msg: str | None = None, pos: int | None = None) -> Any:
-        """Write the bar; that nobody reads it, or that stderr is closed, does not end the work."""
-        with suppress(OSError, ValueError):
-            return super().display(msg, pos)
+        tqdm draws between `acquire` and `release`: an interruption there keeps the lock for ever,
+        and with it every later bar of another thread.  Its monitor, a thread that redraws slow
+        bars, would wait for the lock too; each step looks at the clock instead.
+        """
 
-    def close(self) -> None:
-        """Leave the bar as it is."""
-        if not hasattr(self, "start_t"):  # an interruption ended it while it was made
-            return
-        with suppress(OSError, ValueError):
-            super().close()
+        monitor_interval = 0
+        _lock = RLock()
 
-    def refresh(self, nolock: bool = False, lock_args: Any = None) -> bool:
-        """Draw the bar."""
-        with self._lock:
-            self.display()
-        return True
+        def display(self, *args: Any, **drawing: Any) -> Any:
+            """Write the bar; that nobody reads it, or stderr is closed, does not end the work."""
+            with suppress(OSError, ValueError):
+                return super().display(*args, **drawing)
+
+        def close(self) -> None:
+            """Leave the bar as it is."""
+            if not hasattr(self, "start_t"):  # an interruption ended it while it was made
+                return
+            with suppress(OSError, ValueError):
+                super().close()
+
+        def refresh(self, nolock: bool = False, lock_args: Any = None) -> bool:
+            """Draw the bar."""
+            with self._lock:
+                self.display()
+            return True
+
+    return ProgressBar
 
 
 class NoBar:
@@ -75,12 +87,17 @@ def progress_bar(
     unit: str,
     total: int | None = None,
     initial: int = 0,
+    desc: str | None = None,
     **drawing: Any,
 ) -> Any:
     """Return a bar over `steps`, or one of `total` units that its `update` counts.
 
+    Before it stands what is counted: `desc`, by default "trees" for the `unit` "tree".
     Without `progress` it is silent.  `drawing` are other options of tqdm.
     """
     if not progress:
         return NoBar(steps, total, initial)
-    return ProgressBar(steps, unit=unit, total=total, initial=initial, miniters=1, **drawing)
+    words = f"{unit}s" if desc is None else desc
+    return kind_of_bar()(
+        steps, desc=words, unit=unit, total=total, initial=initial, miniters=1, **drawing
+    )

@@ -15,7 +15,7 @@ from odrf import plots
 from odrf.checks import checked_truth, is_list
 from odrf.design.encoding import LevelsSaidOnce
 from odrf.errors import InputError
-from odrf.fits import effects
+from odrf.fits import effects, representers
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.intervals import warn_of_few_trees
 from odrf.public import public
@@ -38,6 +38,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+OF_TRUTH = (
+    "Estimates are of the truth: out-of-bag residuals correct the bias of the forest, which "
+    'target="forest" leaves.'
+)
+OF_FOREST = "Estimates are of the forest, not of the truth, because {why}."
+THE_TRUTH, THE_FOREST = "truth", "forest"
+TARGETS = (THE_TRUTH, THE_FOREST)
 EXPECTATION = (
     "Standard errors are for the forest's expectation over training samples, which differs from "
     "the truth by the forest's bias."
@@ -72,12 +79,16 @@ def note_on_agreement(table: pd.DataFrame) -> tuple[str, ...]:
     return (AGREE,) if (table["std_error"] == 0).any() else ()
 
 
+def _note_on_groups(fit: Fit) -> tuple[str, ...]:
+    df = degrees_of_freedom(fit.draws)
+    return (GROUPS.format(df=df),) if np.isfinite(df) else ()
+
+
 def notes_on_errors(fit: AnyFit) -> tuple[str, ...]:
     """Return what to know of the standard errors of a fit's estimates, in sentences."""
     if effects.trees_vary(fit):
         assert isinstance(fit, Fit)
-        df = degrees_of_freedom(fit.draws)
-        few = (GROUPS.format(df=df),) if np.isfinite(df) else ()
+        few = _note_on_groups(fit)
         return (EXPECTATION, *few, *(() if fit.control.inference else (NOT_FOR_INFERENCE,)))
     if not isinstance(fit, Fit) or fit.forest.n_trees == 1:
         return (NONE + NO_FOREST,)
@@ -228,10 +239,10 @@ def _of_finite(uncertainty: effects.Uncertainty, finite: NDArray[np.bool_]) -> e
     """Return the uncertainty with 0 for estimates that are not finite, which nothing is about."""
     if finite.all():
         return uncertainty
-    of_units = uncertainty.of_units
+    of_trees, of_units = uncertainty.of_trees, uncertainty.of_units
     return replace(
         uncertainty,
-        of_trees=np.where(finite, uncertainty.of_trees, 0.0),
+        of_trees=None if of_trees is None else np.where(finite, of_trees, 0.0),
         of_units=None if of_units is None else np.where(finite, of_units, 0.0),
     )
 
@@ -262,6 +273,8 @@ class Effects(TableReport):
     level : float
     null : float
         The value that is tested: 0, or 1 for ratios.
+    target : str
+        What is estimated: averages of the ``"truth"``, or of the ``"forest"`` (of the fit).
     notes : tuple of str
         What to know of the standard errors.
     table : DataFrame
@@ -286,8 +299,9 @@ class Effects(TableReport):
 
     def __init__(
         self, title: str, call: str, estimates: effects.Estimates, level: float, null: float = 0.0,
-        notes: tuple[str, ...] = (), probabilities: bool = False,
+        notes: tuple[str, ...] = (), probabilities: bool = False, target: str = THE_FOREST,
     ) -> None:  # fmt: skip
+        self.target = target
         self.title, self.call, self.level, self.null = title, call, level, null
         self.notes, self.estimates = notes, estimates
         known = estimates.uncertainty
@@ -347,7 +361,10 @@ class Effects(TableReport):
         return self.title
 
     def _facts(self) -> dict[str, str]:
-        return {"Estimates": str(len(self.table)), **self._intervals}
+        return {
+            "Estimates": f"{len(self.table)}, of the {self.target}",
+            **self._intervals,
+        }
 
     def _sections(self) -> dict[str, pd.DataFrame]:
         shown = self._shown()
@@ -400,9 +417,12 @@ class Effects(TableReport):
 def effects_of(
     fit: AnyFit, title: str, estimands: Sequence[effects.Estimand], by: object,
     newdata: pd.DataFrame | None, level: float, population: bool, progress: bool,
-    ratio: bool = False,
+    ratio: bool = False, target: str | None = None,
 ) -> Effects:  # fmt: skip
-    """Return the effects of the estimands, with what is to be known of their standard errors."""
+    """Return the effects of the estimands, with what is to be known of their standard errors.
+
+    By default `target` is the truth where the bias of the fit can be corrected, else the fit.
+    """
     grouped = effects.grouped_rows(fit, newdata, by)
     twice = [name for name in grouped.labels if name in estimands[0].labels]
     if twice:
@@ -410,13 +430,22 @@ def effects_of(
             f"{twice[0]!r} is in by= and in at=, which sets it to other values: leave it out of "
             "one of them"
         )
+    why_not = representers.why_not_of_truth(fit, grouped, estimands)
+    if target == THE_TRUTH and why_not is not None:
+        raise InputError(f'target="truth": {why_not}; leave it out, or use target="forest"')
+    of_truth = why_not is None and target != THE_FOREST
     averages = sum(1 + (estimand.low is not None) for estimand in estimands)
     with (
         LevelsSaidOnce(),
         progress_bar(total=averages * len(grouped.share), unit="row", progress=progress) as bar,
     ):
         comparison = effects.RATIO if ratio else effects.DIFFERENCE
-        estimates = effects.estimated(fit, grouped, estimands, comparison, population, bar.update)
+        how = (grouped, estimands, comparison, population, bar.update)
+        if of_truth:
+            assert isinstance(fit, Fit)
+            estimates = representers.estimated_of_truth(fit, *how)
+        else:
+            estimates = effects.estimated(fit, *how)
         bar.update(bar.total - bar.n)
     if estimates.uncertainty is not None:  # a weighted mean of models has none, and no forest
         warn_of_few_trees(fit.forest.n_trees, estimates.uncertainty.trees_advised)
@@ -424,5 +453,19 @@ def effects_of(
     if fit.design.response.n_classes == 2 and not (averaged or ratio):
         estimates = effects.of_event(estimates)
     probabilities = averaged and fit.design.response.in_probabilities
-    notes = notes_on_errors(fit)
-    return Effects(title, fit.call, estimates, level, float(ratio), notes, probabilities)
+    if of_truth and isinstance(fit, Fit):
+        notes = (OF_TRUTH, *_note_on_groups(fit))
+    else:
+        plain = why_not is None or not isinstance(fit, Fit) or fit.forest.n_trees < 2
+        notes = (*(() if plain else (OF_FOREST.format(why=why_not),)), *notes_on_errors(fit))
+    return Effects(
+        title, fit.call, estimates, level, float(ratio), notes, probabilities,
+        THE_TRUTH if of_truth else _name_of(fit),
+    )  # fmt: skip
+
+
+def _name_of(fit: AnyFit) -> str:
+    """Return what a fit is called in a table of its estimates: a forest, a tree, or a fit."""
+    if not isinstance(fit, Fit):
+        return "fit"
+    return THE_FOREST if fit.forest.n_trees > 1 else "tree"

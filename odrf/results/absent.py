@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 
-from odrf.errors import AbsentError, InputError
+from odrf.errors import AbsentError, InputError, refused_again
+from odrf.public.arguments import suggestion
 
 Value = TypeVar("Value")
 
@@ -75,6 +76,22 @@ class Absent:
     def __get__(self, result: object, kind: type) -> NoReturn:
         reason = why_absent(kind, self.name)
         raise AbsentError(f"{kind.__name__} has no {self.name!r}: {reason}")
+
+
+def unknown_name(result: object, name: str) -> NoReturn:
+    """Raise `AbsentError` for a name that no result has: the ``__getattr__`` of results.
+
+    It says what the name of another package is here, or which name is spelled most alike.
+    """
+    kind = type(result)
+    refused_again(result, name)
+    if name.startswith("_"):
+        raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
+    listed = _listed(kind, name)
+    if isinstance(listed, Absent):
+        listed.__get__(result, kind)
+    names = [each for each in there(result) if not each.startswith("_")]
+    raise AbsentError(f"{kind.__name__} has no {name!r}{suggestion(name, names, of_fit=True)}")
 
 
 class ResultsType(ABCMeta):

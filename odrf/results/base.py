@@ -106,6 +106,8 @@ class AnyResults(metaclass=ResultsType):
         self.fit = fit
 
     __dir__ = absent.there
+    if not TYPE_CHECKING:  # no name that mypy does not know
+        __getattr__ = absent.unknown_name
     __repr__ = card_as_text
     _repr_html_ = card_as_html
 
@@ -175,7 +177,8 @@ class AnyResults(metaclass=ResultsType):
         ----------
         {chunks_to_predict, type_of_chunks}
         progress : bool, default False
-            Show a progress bar of the chunks.
+            Show a progress bar of the rows; how many they are is known of files, data frames and
+            lists of them.
 
         Returns
         -------
@@ -223,9 +226,11 @@ class AnyResults(metaclass=ResultsType):
             The file, which is written as a whole: if this fails, what was there is unchanged.
         {type_of_chunks}
         keep : sequence of str, default ()
-            Columns of the source that are written, too, such as an identifier.
+            Columns of the source that are written, too, before the predictions: such as an
+            identifier, or the response.  Beside it the column of predictions is ``prediction``.
         progress : bool, default False
-            Show a progress bar of the chunks.
+            Show a progress bar of the rows; how many they are is known of files, data frames and
+            lists of them.
 
         Returns
         -------
@@ -236,7 +241,19 @@ class AnyResults(metaclass=ResultsType):
         ------
         InputError
             As by `predict` and `odrf.Chunks`; if pyarrow is not installed, or the file cannot be
-            written; if `keep` has a column twice, or one that is called like a prediction.
+            written; if `keep` has a column twice, one that the source lacks, or one that is called
+            like a prediction.
+
+        Examples
+        --------
+        >>> import odrf, pandas as pd, tempfile
+        >>> data = odrf.load_data("diabetes")
+        >>> tree = odrf.odt("progression ~ .", data, max_leaves=4, seed=1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = f"{folder}/predicted.parquet"
+        ...     n = tree.predict_to_parquet([data[:100], data[100:]], path, keep=["progression"])
+        ...     print(n, *pd.read_parquet(path))
+        442 progression prediction
         """
         chunks = chunks_to_predict(source)
         columns = self.fit.design.schema.columns
@@ -351,7 +368,7 @@ class AnyResults(metaclass=ResultsType):
         >>> tree.predict(data.head(3)).round(0).tolist() == tree.predict(data).round(0).tolist()[:3]
         True
         """
-        return type(self)(fits.without_data.without_rows(self.fit))  # type: ignore[type-var]
+        return type(self)(fits.fit.without_rows(self.fit))  # type: ignore[type-var]
 
     def to_sklearn(self) -> Any:
         """Return the fit as a fitted estimator of scikit-learn; it needs ``odrf[sklearn]``.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, overload
 
@@ -225,6 +225,16 @@ class ODBTResults(TreeModelResults):
             declared; if offsets are missing.
         """
         rows = self._rows(newdata, training, "response")
+        predictions: dict[int, Any] = {}
+        for r, value in enumerate(self._means_by_round(rows, newdata, offset), start=1):
+            predictions[r] = self._of_means(value)
+        table = pd.DataFrame(predictions, index=rows.index)
+        return table.rename_axis(columns="round")
+
+    def _means_by_round(
+        self, rows: RowsToPredict, newdata: Rows, offset: str | ArrayLike | None
+    ) -> Iterator[NDArray[np.float64]]:
+        """Yield, after each round, the means (m, 1) or probabilities (m, K) of all rows."""
         fit, offsets = cast(BoostedFit, rows.fit), offsets_of_rows(self.fit, newdata, rows, offset)
         boosted, n_jobs = fit.boosted, fit.control.n_jobs
         trees = boosted.forest, boosted.stages, rows.X, boosted.starts
@@ -232,17 +242,14 @@ class ODBTResults(TreeModelResults):
             by_round = added_up_by_round(*trees, n_jobs)
         else:
             by_round = out_of_bag_by_round(*trees, rows_missed(fit), n_jobs)
-        predictions: dict[int, Any] = {}
-        for r, scores in enumerate(by_round, start=1):
-            value = spread_numbers(fit.loss.means(scores + offsets), rows.complete)
-            if self.classes is None:
-                predictions[r] = value[:, 0]
-            else:
-                predictions[r] = class_labels(
-                    predicted_classes(value, fit.ordered), self.design.response
-                )
-        table = pd.DataFrame(predictions, index=rows.index)
-        return table.rename_axis(columns="round")
+        for scores in by_round:
+            yield spread_numbers(fit.loss.means(scores + offsets), rows.complete)
+
+    def _of_means(self, value: NDArray[np.float64]) -> Any:
+        """Return numbers (m,), or the classes (m,), of means (m, 1) or probabilities (m, K)."""
+        if self.classes is None:
+            return value[:, 0]
+        return class_labels(predicted_classes(value, self.fit.ordered), self.design.response)
 
     # Out of bag
     oob_prediction = predictions.oob_prediction

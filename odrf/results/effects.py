@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from odrf.reports.interactions import Interactions
 
 LEVEL = 0.95
+Target = Literal["truth", "forest"]
 
 
 @public_method
@@ -36,13 +37,14 @@ def predictions(
     newdata: pd.DataFrame | None = None,
     level: float = LEVEL,
     population: bool = False,
+    target: Target | None = None,
     progress: bool = False,
 ) -> Effects:
     """Average the predictions over rows: the mean response, or the share of each class.
 
     Parameters
     ----------
-    {by, at, rows_averaged, level, population, progress}
+    {by, at, rows_averaged, level, population, target, progress}
 
     Returns
     -------
@@ -74,7 +76,7 @@ def predictions(
     """
     estimands = fits.estimands.prediction_estimands(self.fit, at)
     return _effects(
-        self, "Averaged predictions", estimands, by, newdata, level, population, progress
+        self, "Averaged predictions", estimands, by, newdata, level, population, target, progress
     )
 
 
@@ -90,6 +92,7 @@ def comparisons(
     newdata: pd.DataFrame | None = None,
     level: float = LEVEL,
     population: bool = False,
+    target: Target | None = None,
     progress: bool = False,
 ) -> Effects:
     """Compare predictions with a variable set to one value and to another, averaged over rows.
@@ -118,7 +121,7 @@ def comparisons(
     comparison : {"difference", "ratio"}, default "difference"
         The difference of the two averages, or the second divided by the first.  For classes
         these are differences and ratios of risks.
-    {by, at, rows_averaged, level, population, progress}
+    {by, at, rows_averaged, level, population, target, progress}
 
     Returns
     -------
@@ -166,6 +169,7 @@ def comparisons(
         newdata,
         level,
         population,
+        target,
         progress,
         comparison == fits.effects.RATIO,
     )
@@ -182,6 +186,7 @@ def slopes(
     newdata: pd.DataFrame | None = None,
     level: float = LEVEL,
     population: bool = False,
+    target: Target | None = None,
     progress: bool = False,
 ) -> Effects:
     """Average the slope of the prediction in a variable over rows.
@@ -199,7 +204,7 @@ def slopes(
         The distance, in the unit of the variable, above 0: half of it above and below, moved
         inside near the ends of the training range.  A forest is a step function, whose slope
         over a very small interval is 0 or very large.
-    {by, at, rows_averaged, level, population, progress}
+    {by, at, rows_averaged, level, population, target, progress}
 
     Returns
     -------
@@ -233,7 +238,7 @@ def slopes(
     """
     width = None if bandwidth is None else checked_above_0("bandwidth", bandwidth)
     estimands = fits.estimands.slope_estimands(self.fit, variables, width, at, newdata)
-    return _effects(self, "Slopes", estimands, by, newdata, level, population, progress)
+    return _effects(self, "Slopes", estimands, by, newdata, level, population, target, progress)
 
 
 def _effects(
@@ -244,13 +249,16 @@ def _effects(
     newdata: pd.DataFrame | None,
     level: float,
     population: bool,
+    target: str | None,
     progress: bool,
     ratio: bool = False,
 ) -> Effects:
     level = checked_part("level", level)
     population = checked_truth("population", population)
+    if target is not None:
+        checked_choice("target", target, reports.effects.TARGETS)
     return reports.effects.effects_of(
-        self.fit, title, estimands, by, newdata, level, population, progress, ratio
+        self.fit, title, estimands, by, newdata, level, population, progress, ratio, target
     )
 
 

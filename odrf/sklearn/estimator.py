@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copyreg
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, TypeVar
 
 import joblib
@@ -17,15 +20,20 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from odrf.api.calling import grown_by
-from odrf.checks import AUTO, MOST, checked_choice, checked_whole
+from odrf.api.load import load
+from odrf.checks import AUTO, MOST, checked_choice, checked_whole, is_word
 from odrf.design.formula import quoted
 from odrf.design.structure import STRUCTURE_ARGUMENTS
+from odrf.design.weights import row_labels
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError, UnknownArgumentError
 from odrf.public import documented
 from odrf.public.arguments import BACKENDS, suggestion
 from odrf.sklearn.inputs import (
+    TrainingTable,
     feature_names,
+    named_as_here,
+    pair_of,
     predictors_of,
     response_name,
     threads_for,
@@ -40,6 +48,11 @@ from odrf.sklearn.inputs import (
 ASIDE = ("offset", *STRUCTURE_ARGUMENTS)
 # Arguments of the functions that are not options of an estimator: what is fitted comes with fit().
 OF_FIT = ("formula", "data", "weights", "kind")
+ELSEWHERE = {
+    **dict.fromkeys(("formula", "data"), ": fit(X, y) takes the rows, and all columns of X"),
+    "weights": ": fit() takes them, as sample_weight=",
+    "kind": ": there is a class for numbers, for classes, and for times to an event",
+}
 OWN_WORDS = {
     "offset": """
         offset : str, optional
@@ -120,9 +133,9 @@ def _constructor_with(name: str, defaults: Mapping[str, Any]) -> Callable[..., N
     def __init__(self: Any, **options: Any) -> None:  # noqa: N807
         for option in options:
             if option not in defaults:
-                raise UnknownArgumentError(
-                    f"{name}() has no argument {option!r}{suggestion(option, defaults)}"
-                )
+                said = ELSEWHERE.get(option) or suggestion(option, defaults)
+                said = said or f"; it has {', '.join(defaults)}"
+                raise UnknownArgumentError(f"{name}() has no argument {option!r}{said}")
         for option, default in defaults.items():
             setattr(self, option, options.get(option, default))
 
@@ -166,6 +179,34 @@ def _descriptions(function: Callable[..., Any], defaults: Mapping[str, Any]) -> 
     return [*parts, *own]
 
 
+# Results within the files of skops, which hold no code.
+
+
+class SavedResults:
+    """Results on their way into a file of skops, or out of it.
+
+    It is made of results, or of the bytes of a file that their method ``save`` wrote.
+    """
+
+    def __init__(self, kept: Any) -> None:
+        self.kept = kept
+
+    def __reduce__(self) -> tuple[type[SavedResults], tuple[bytes]]:
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "fit")
+            self.kept.save(path)
+            return SavedResults, (path.read_bytes(),)
+
+    def results(self) -> Any:
+        """Return the results, which are read if they are bytes."""
+        if not isinstance(self.kept, bytes):
+            return self.kept
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "fit")
+            path.write_bytes(self.kept)
+            return load(path)
+
+
 # What all estimators share.
 
 Same = TypeVar("Same", bound="FunctionEstimator")
@@ -185,6 +226,8 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
     _function: ClassVar[Callable[..., Any]]
     _left_out: ClassVar[tuple[str, ...]] = ()
     _extra: ClassVar[dict[str, Any]] = {}
+    # groups that only a splitter of folds asks for are not asked of fit()
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": False}
 
     def __init_subclass__(
         cls, *, function: Callable[..., Any] | None = None, **kwargs: Any
@@ -200,12 +243,15 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
         super().__init_subclass__(**kwargs)
 
     @documented
-    def fit(self: Same, X: Any, y: Any, sample_weight: Any = None) -> Same:
+    def fit(self: Same, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Same:
         """Fit to the rows of X and y.
 
         Parameters
         ----------
         {X, y, sample_weight}
+        groups : array-like of shape (n,), optional
+            The group of each row, such as its subject, in place of the option `groups`, which names
+            a column of X.  By ``set_fit_request(groups=True)`` scikit-learn's tools hand it over.
 
         Returns
         -------
@@ -216,25 +262,43 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
         InputError
             If an option or a column is invalid.  The message names it and says what to use.
         """
-        table, response, weights = self._training_table(X, y, sample_weight)
-        self.results_ = self._grown(response, table, weights)
+        return self._fitted(self._training_table(X, y, sample_weight, groups))
+
+    def _fitted(self: Same, rows: TrainingTable) -> Same:
+        """Return the estimator, fitted to these rows."""
+        with named_as_here():
+            self.results_ = self._grown(rows)
         return self
 
+    @named_as_here()
     def _training_table(
-        self, X: Any, y: Any, sample_weight: Any, fitting: bool = True
-    ) -> tuple[pd.DataFrame, str, NDArray[np.float64] | None]:
-        """Return predictors and response, the latter in a formula, and weights if not all are 1."""
+        self, X: Any, y: Any, sample_weight: Any, groups: Any = None, fitting: bool = True
+    ) -> TrainingTable:
+        """Return predictors and response, the latter in a formula, weights and groups."""
         frame = predictors_of(self, X, fitting=fitting)
         table, response = self._with_response(frame, y, fitting)
         weights = weights_of(sample_weight, frame, some_positive=fitting)
+        groups = self._groups_of(groups, frame)
         if weights is not None and (weights == 0).any() and (weights != 0).any():
+            groups = None if groups is None else groups[weights != 0]
             table, weights = table[weights != 0], weights[weights != 0]
         if fitting and self._kind == "classification" and table.iloc[:, -1].nunique() < 2:
             counted = "rows" if sample_weight is None else "rows of positive weight"
             raise InputError(
                 f"y has one class in all {counted}: a classifier needs two classes or more"
             )
-        return table, response, weights
+        return TrainingTable(table, response, weights, groups)
+
+    def _groups_of(self, groups: Any, frame: pd.DataFrame) -> NDArray[Any] | None:
+        """Return the group of each row (n,), of `fit`; raise `InputError` if an option has one."""
+        if groups is None:
+            return None
+        if self.groups is not None:
+            raise InputError(
+                f"groups={self.groups!r} is set as an option, and fit() has groups, too: leave one "
+                "of them out"
+            )
+        return row_labels("groups", np.asarray(groups), frame).to_numpy()
 
     def _with_response(
         self, frame: pd.DataFrame, y: Any, fitting: bool
@@ -268,25 +332,48 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
         state = self.random_state
         return state.randint(2**31) if isinstance(state, np.random.RandomState) else state
 
-    def _grown(
-        self, response: str, table: pd.DataFrame, weights: NDArray[np.float64] | None
-    ) -> Any:
-        return self._function(
-            f"{response} ~ .", table, **self._options(), weights=weights, seed=self._seed()
-        )
+    def _grown(self, rows: TrainingTable) -> Any:
+        options = {**self._options(), **rows.options}
+        return self._function(f"{rows.response} ~ .", rows.table, **options, seed=self._seed())
 
     def _asked(self, X: Any, **how: Any) -> pd.Series | pd.DataFrame:
         """Return what the result predicts of the rows of X."""
+        results, frame = self._predicting(X)
+        with named_as_here():
+            predicted = results.predict(frame, **how)
+        self._require_predicted(predicted)
+        return predicted
+
+    def _predicting(self, X: Any) -> tuple[Any, pd.DataFrame]:
+        """Return the results, with the threads of now, and the rows of X."""
         check_is_fitted(self)
         frame = predictors_of(self, X, fitting=False)
-        results = with_threads(self.results_, threads_for(self.n_jobs))
-        predicted = results.predict(frame, **how)
-        if self.missing == "drop" and bool(np.asarray(predicted.isna()).any()):
+        return with_threads(self.results_, threads_for(self.n_jobs)), frame
+
+    def _require_predicted(self, predicted: Any) -> None:
+        """Raise `InputError` if rows of empty cells have no prediction."""
+        if self.missing == "drop" and bool(np.asarray(pd.isna(predicted)).any()):
             raise InputError(
                 'X has rows with empty cells, which missing="drop" does not predict: use '
                 'missing="split", or leave these rows out'
             )
-        return predicted
+
+    # Pickles keep results as they are.  A file of skops keeps them as `save` writes them.
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return copyreg.__newobj__, (type(self),), super().__getstate__()  # type: ignore[attr-defined]
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if "results_" in state:
+            state["results_"] = SavedResults(state["results_"])
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        kept = state.get("results_")
+        if isinstance(kept, SavedResults):
+            state = {**state, "results_": kept.results()}
+        super().__setstate__(state)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -395,19 +482,17 @@ class Growing(TreeEstimator):
     _extra: ClassVar[dict[str, Any]] = {"warm_start": False}
     _last_fit: Any
 
-    def _grown(
-        self, response: str, table: pd.DataFrame, weights: NDArray[np.float64] | None
-    ) -> Any:
+    def _grown(self, rows: TrainingTable) -> Any:
         if not self.warm_start:
             self._last_fit = None
-            return super()._grown(response, table, weights)
+            return super()._grown(rows)
         options = {key: value for key, value in self._options().items() if key not in FREE}
         options["random_state"] = self.random_state
-        rows = joblib.hash((response, table, weights))
+        same = joblib.hash(tuple(rows))
         last = getattr(self, "_last_fit", None)
         if last is None or not hasattr(self, "results_"):
-            grown = super()._grown(response, table, weights)
-        elif last[:2] == (options, rows):
+            grown = super()._grown(rows)
+        elif last[:2] == (options, same):
             grown = self._with_more(last[2])
         else:
             raise InputError(
@@ -415,7 +500,7 @@ class Growing(TreeEstimator):
                 "or with other options: set warm_start=False for a new fit"
             )
         # only now: after an error, or Ctrl-C, the fit before is still the last one
-        self._last_fit = (options, rows, self.n_trees)
+        self._last_fit = (options, same, self.n_trees)
         return grown
 
     def _with_more(self, before: int) -> Any:
@@ -461,12 +546,90 @@ class Updating(TreeEstimator):
         if not hasattr(self, "results_"):
             return self.fit(X, y, sample_weight)
         self._last_fit: Any = None  # with warm_start=True the next fit() begins anew
-        table, _, weights = self._training_table(X, y, sample_weight, fitting=False)
-        each = np.ones(len(table)) if weights is None else weights
-        self.results_ = self.results_.update(
-            table, weights=each, n_jobs=threads_for(self.n_jobs), progress=self.progress
-        )
+        rows = self._training_table(X, y, sample_weight, fitting=False)
+        each = np.ones(len(rows.table)) if rows.weights is None else rows.weights
+        with named_as_here():
+            self.results_ = self.results_.update(
+                rows.table, weights=each, n_jobs=threads_for(self.n_jobs), progress=self.progress
+            )
         return self
+
+
+# Boosted estimators, which stop early by validation rows and predict after each round.
+
+Boosting = TypeVar("Boosting", bound="BoostedEstimator")
+
+
+class BoostedEstimator(Growing):
+    """Base class of estimators with boosted trees."""
+
+    @documented
+    def fit(
+        self: Boosting,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        eval_set: Any = None,
+        groups: Any = None,
+    ) -> Boosting:
+        """Fit to the rows of X and y.
+
+        Parameters
+        ----------
+        {X, y, sample_weight}
+        eval_set : pair of arrays, optional
+            The pair (X, y) of further rows, or a list with one such pair: validation rows, on which
+            boosting stops early.  The rounds up to the smallest loss on them are kept; the option
+            `patience` says how many rounds to wait for a smaller one.  Without such rows the option
+            `validation` can hold out a share of X.
+        groups : array-like of shape (n,), optional
+            The group of each row, such as its subject, in place of the option `groups`, which names
+            a column of X.  By ``set_fit_request(groups=True)`` scikit-learn's tools hand it over.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If an option or a column is invalid.  The message names it and says what to use.
+        """
+        rows = self._training_table(X, y, sample_weight, groups)
+        return self._fitted(rows if eval_set is None else self._with_validation(rows, eval_set))
+
+    def _with_validation(self, rows: TrainingTable, eval_set: Any) -> TrainingTable:
+        """Return the training rows, and below them those of `eval_set`, which are held out."""
+        X, y = pair_of(eval_set)
+        if self.validation is None or not is_word(self.validation, AUTO):
+            raise InputError(
+                f"validation={self.validation!r} is set as an option, and fit() has eval_set, the "
+                "validation rows: leave one of them out"
+            )
+        if rows.groups is not None:
+            raise InputError(
+                "groups of fit() are not those of the rows of eval_set: name a column of X by the "
+                "option groups="
+            )
+        frame = predictors_of(self, X, fitting=False)
+        names = rows.table.columns[frame.shape[1] :]
+        further = with_columns(
+            frame, dict(zip(names, self._columns_of(y, len(frame)), strict=True))
+        )
+        return rows.with_validation(further)
+
+    def _columns_of(self, y: Any, n: int) -> list[Any]:
+        """Return the columns of the responses (n,) of validation rows."""
+        return [np.asarray(self._response(y, n, fitting=False))]
+
+    def _staged(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Yield the means (n, 1), or probabilities (n, K), of the rows of X after each round."""
+        results, frame = self._predicting(X)
+        rows = results._rows(frame, None, "response")
+        for value in results._means_by_round(rows, frame, None):
+            self._require_predicted(value)
+            yield value
 
 
 # What estimators have whose results are a stack of several models.

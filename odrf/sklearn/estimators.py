@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from odrf.api.boosting import odbt
 from odrf.api.forests import odrf
@@ -24,12 +25,13 @@ from odrf.results.stack import AutoResults
 from odrf.results.tree import ODTResults
 from odrf.sklearn.estimator import (
     OF_CLASSES,
+    BoostedEstimator,
     FunctionEstimator,
     Growing,
     StackedEstimator,
     Updating,
 )
-from odrf.sklearn.inputs import class_column, number_column
+from odrf.sklearn.inputs import class_column, number_column, of_one_type
 
 # The classifiers.
 
@@ -65,7 +67,10 @@ class FunctionClassifier(ClassifierMixin, FunctionEstimator):  # type: ignore[mi
         (n,) array of labels
             The most probable class, the first of ties; of ordered classes the median.
         """
-        labels = self._asked(X, type="class")
+        return self._labels(self._asked(X, type="class"))
+
+    def _labels(self, labels: Any) -> NDArray:
+        """Return labels (n,) of the results as they were given to `fit`."""
         return self.classes_[pd.Index(self.classes_).get_indexer(pd.Index(labels))]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -80,8 +85,28 @@ class FunctionClassifier(ClassifierMixin, FunctionEstimator):  # type: ignore[mi
         (n, K) float64
             The columns are those of `classes_`.
         """
-        shares = pd.DataFrame(self._asked(X, type="prob"))
+        return self._shares(pd.DataFrame(self._asked(X, type="prob")))
+
+    def _shares(self, shares: pd.DataFrame) -> NDArray[np.float64]:
+        """Return a column (n,) for each of `classes_`: 0 for those that no row of weight had."""
         return shares.reindex(columns=self.classes_, fill_value=0.0).to_numpy(dtype=np.float64)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of the rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n, p)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        labels = np.asarray(y)
+        labels = of_one_type(labels) if labels.ndim == 1 else labels
+        return float(super().score(X, labels, sample_weight))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithm of `predict_proba`; -inf for a probability of 0.
@@ -195,7 +220,7 @@ class GRAFClassifier(FunctionClassifier, Growing, function=graf):
     results_: GRAFResults
 
 
-class ODBTClassifier(FunctionClassifier, Growing, function=odbt):
+class ODBTClassifier(FunctionClassifier, BoostedEstimator, function=odbt):
     """Boosted oblique trees as a classifier of scikit-learn; those of `odrf.odbt`.
 
     Examples
@@ -210,6 +235,60 @@ class ODBTClassifier(FunctionClassifier, Growing, function=odbt):
     """
 
     results_: ODBTResults
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores of each row: the sums of the trees.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n, p)
+
+        Returns
+        -------
+        (n,) or (n, K) float64
+            Of two classes the log odds of the second one; of more a column for each of `classes_`,
+            whose differences are log odds.  Of ordered classes they are the logarithms of
+            `predict_proba`.
+        """
+        check_is_fitted(self)
+        if len(self.classes_) > 2 and self.results_.control.loss != "multinomial":
+            return self.predict_log_proba(X)
+        link = self._asked(X, type="link")
+        if isinstance(link, pd.DataFrame):
+            return link.reindex(columns=self.classes_, fill_value=-np.inf).to_numpy(np.float64)
+        classes = self.results_.classes
+        turned = classes is not None and classes[-1] != self.classes_[-1]
+        return (-link if turned else link).to_numpy(dtype=np.float64)
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray]:
+        """Yield the class of each row after each round, as if it were the last.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n, p)
+
+        Yields
+        ------
+        (n,) array of labels
+        """
+        for value in self._staged(X):
+            yield self._labels(self.results_._of_means(value))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Yield the probability of each class after each round, as if it were the last.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n, p)
+
+        Yields
+        ------
+        (n, K) float64
+            The columns are those of `classes_`.
+        """
+        for value in self._staged(X):
+            shares = pd.DataFrame(value, columns=self.results_.classes)
+            yield self._shares(shares)
 
 
 class AutoClassifier(FunctionClassifier, StackedEstimator, function=auto):
@@ -328,7 +407,7 @@ class GRAFRegressor(FunctionRegressor, Growing, function=graf):
     results_: GRAFResults
 
 
-class ODBTRegressor(FunctionRegressor, Growing, function=odbt):
+class ODBTRegressor(FunctionRegressor, BoostedEstimator, function=odbt):
     """Boosted oblique trees as a regressor of scikit-learn; those of `odrf.odbt`.
 
     Examples
@@ -337,12 +416,28 @@ class ODBTRegressor(FunctionRegressor, Growing, function=odbt):
     >>> from odrf.sklearn import ODBTRegressor
     >>> data = odrf.load_data("diabetes")
     >>> X, y = data.drop(columns="progression"), data["progression"]
-    >>> fit = ODBTRegressor(n_trees=20, random_state=1).fit(X[:400], y[:400])
+    >>> fit = ODBTRegressor(random_state=1).fit(X[:300], y[:300], eval_set=(X[300:400], y[300:400]))
     >>> bool(fit.score(X[400:], y[400:]) > 0.3)
+    True
+    >>> bool(fit.results_.n_rounds < 100)
     True
     """
 
     results_: ODBTResults
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Yield the predicted response of each row after each round, as if it were the last.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n, p)
+
+        Yields
+        ------
+        (n,) float64
+        """
+        for value in self._staged(X):
+            yield value[:, 0]
 
 
 class AutoRegressor(FunctionRegressor, StackedEstimator, function=auto):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import multiprocessing
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -125,12 +127,26 @@ def class_column(estimator: Any, y: Any, n: int) -> NDArray | pd.Series:
 
     Raises ValueError if y is None, no column of n labels, or holds measurements.
     """
-    values = _given(estimator, y)
+    values = of_one_type(_given(estimator, y))
     check_classification_targets(values)
     check_consistent_length(values, range(n))
     if isinstance(y, pd.Series) and isinstance(y.dtype, pd.CategoricalDtype) and y.dtype.ordered:
         return y
     return values
+
+
+def of_one_type(labels: NDArray) -> NDArray:
+    """Return labels (n,), of objects as numbers or truth values if they are; else `InputError`."""
+    if labels.dtype != object or pd.api.types.infer_dtype(labels) == "string":
+        return labels
+    typed = pd.Series(labels).infer_objects().to_numpy()
+    if typed.dtype.kind not in "biuf":
+        types = sorted({type(label).__name__ for label in labels.tolist()})
+        raise InputError(
+            f"y has labels of the types {', '.join(types)}: scikit-learn takes text, numbers, or "
+            "True and False; convert all of them, as by y.astype(str)"
+        )
+    return typed
 
 
 def _given(estimator: Any, y: Any) -> NDArray:
@@ -160,6 +176,98 @@ def weights_of(
     weights = row_numbers("sample_weight", np.asarray(sample_weight), frame)
     check_weights(weights if some_positive else np.append(weights, 1.0), "sample_weight")
     return None if (weights == 1).all() else weights
+
+
+# What a fit takes: the table, and what goes with its rows.
+
+
+class TrainingTable(NamedTuple):
+    """The rows of a fit: a table (n, p + responses) and the left side of the formula.
+
+    `weights` (n,): None if all are 1.  `groups` (n,) of `fit`.  `held` (n,): which are validation
+    rows.
+    """
+
+    table: pd.DataFrame
+    response: str
+    weights: NDArray[np.float64] | None = None
+    groups: NDArray[Any] | None = None
+    held: NDArray[np.bool_] | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The arguments of the function that these rows give."""
+        options: dict[str, Any] = {"weights": self.weights}
+        if self.groups is not None:
+            options["groups"] = self.groups
+        if self.held is not None:
+            options["validation"] = self.held
+        return options
+
+    def with_validation(self, further: pd.DataFrame) -> TrainingTable:
+        """Return these rows and, below them, `further` ones with these columns, held out.
+
+        Raises `InputError` if one of these has a class that no row here has.
+        """
+        n, m = len(self.table), len(further)
+        alike = {name: self._as_here(further[name]) for name in self.table.columns}
+        below = pd.DataFrame(alike, index=further.index)
+        twice = self.table.index.isin(below.index).any()
+        table = pd.concat([self.table, below], ignore_index=bool(twice))
+        table.attrs = self.table.attrs
+        weights = None if self.weights is None else np.append(self.weights, np.ones(m))
+        held = np.repeat([False, True], [n, m])
+        return TrainingTable(table, self.response, weights, None, held)
+
+    def _as_here(self, column: pd.Series) -> pd.Series:
+        """Return a column of further rows with the type, such as the categories, of that here."""
+        here = self.table[column.name]
+        if isinstance(here.dtype, pd.CategoricalDtype):
+            typed = column.astype(object).astype(here.dtype)
+        elif pd.api.types.is_bool_dtype(here.dtype) and column.isin([0, 1]).all():
+            typed = column.astype(here.dtype)
+        else:
+            return column
+        absent = column[typed.isna() & column.notna()]
+        if len(absent) and column.name == self.table.columns[-1]:
+            raise InputError(f"eval_set has class {absent.iloc[0]!r}, which no row of y has")
+        return typed
+
+
+def pair_of(eval_set: Any) -> tuple[Any, Any]:
+    """Return X and y of validation rows: a pair, or a list with one pair; else `InputError`."""
+    several = isinstance(eval_set, list) and all(isinstance(each, tuple) for each in eval_set)
+    pair = eval_set[0] if several and len(eval_set) == 1 else () if several else eval_set
+    if not isinstance(pair, list | tuple) or len(pair) != 2:
+        raise InputError("eval_set must be one pair (X, y) of validation rows")
+    return pair[0], pair[1]
+
+
+# What the functions call otherwise than the estimators, in messages.
+
+IN_OUR_WORDS = (
+    (r"\bseed=", "random_state="),
+    (r"(?<![_\w])weights\b(?!=)", "sample_weight"),
+    (r", or the name of a column of numbers", ""),
+    (r"\bnewdata\b(?!=)", "X"),
+    (r"\b(the )?new data\b|\bthe data\b|\bthe formula\b", "X"),
+    (r"^data(?= has)|\bdata(?=\[|\.)", "X"),
+    (r"^grow\(\)(?= cannot)", "warm_start=True"),
+)
+
+
+@contextmanager
+def named_as_here() -> Iterator[None]:
+    """Within this context, errors name arguments as estimators do: `random_state`, not ``seed``."""
+    try:
+        yield
+    except InputError as error:
+        said = str(error)
+        for word, here in IN_OUR_WORDS:
+            said = re.sub(word, here, said)
+        if said == str(error):
+            raise
+        raise type(error)(said).with_traceback(error.__traceback__) from None
 
 
 # Threads beside the workers of joblib: together no more than there are cores.

@@ -19,11 +19,18 @@ from odrf.errors import InputError
 from odrf.results.survival.boosted import SurvivalBoostedResults
 from odrf.results.survival.forest import SurvivalForestResults
 from odrf.results.survival.tree import SurvivalTreeResults
-from odrf.sklearn.estimator import OF_TIMES, FunctionEstimator, Growing, TreeEstimator
+from odrf.sklearn.estimator import (
+    OF_TIMES,
+    BoostedEstimator,
+    FunctionEstimator,
+    Growing,
+    TreeEstimator,
+)
 from odrf.sklearn.inputs import step_functions, times_and_events, weights_of, with_columns
 from odrf.statistics.survival.discrimination import harrells_c
 
 Same = TypeVar("Same", bound="FunctionSurvival")
+Boosted = TypeVar("Boosted", bound="ODBTSurvival")
 
 
 class FunctionSurvival(FunctionEstimator):
@@ -33,7 +40,7 @@ class FunctionSurvival(FunctionEstimator):
     _own_attributes: ClassVar[str] = OF_TIMES
     _left_out: ClassVar[tuple[str, ...]] = ("class_weights", "objective")
 
-    def fit(self: Same, X: Any, y: Any, sample_weight: Any = None) -> Same:
+    def fit(self: Same, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Same:
         """Fit to the rows of X and y.
 
         Parameters
@@ -49,6 +56,9 @@ class FunctionSurvival(FunctionEstimator):
             categorical: its first category means censored, and each of the others is a cause.
         sample_weight : array-like of shape (n,), optional
             Case weights.  Rows of weight 0 are left out.
+        groups : array-like of shape (n,), optional
+            The group of each row, such as its subject, in place of the option `groups`, which names
+            a column of X.  By ``set_fit_request(groups=True)`` scikit-learn's tools hand it over.
 
         Returns
         -------
@@ -59,7 +69,7 @@ class FunctionSurvival(FunctionEstimator):
         InputError
             If an option or a column is invalid.  The message names it and says what to use.
         """
-        return super().fit(X, y, sample_weight)
+        return super().fit(X, y, sample_weight, groups=groups)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the risk of each row: the larger, the earlier the event is expected.
@@ -206,7 +216,7 @@ class ODRFSurvival(FunctionSurvival, Growing, function=odrf):
     results_: SurvivalForestResults
 
 
-class ODBTSurvival(FunctionSurvival, Growing, function=odbt):
+class ODBTSurvival(FunctionSurvival, BoostedEstimator, function=odbt):
     """Boosted oblique trees for times to an event; those of `odrf.odbt`.
 
     Examples
@@ -221,3 +231,42 @@ class ODBTSurvival(FunctionSurvival, Growing, function=odbt):
     """
 
     results_: SurvivalBoostedResults
+
+    def fit(
+        self: Boosted,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        eval_set: Any = None,
+        groups: Any = None,
+    ) -> Boosted:
+        """Fit to the rows of X and y, as the other estimators for times to an event.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n, p)
+        y : structured array (n,) or data frame of shape (n, 2) or (n, 3)
+            As of `ODRFSurvival`.
+        sample_weight : array-like of shape (n,), optional
+            Case weights.  Rows of weight 0 are left out.
+        eval_set : pair of arrays, optional
+            The pair (X, y) of further rows, or a list with one such pair: validation rows, on which
+            boosting stops early, and by which curves are calibrated.
+        groups : array-like of shape (n,), optional
+            The group of each row, in place of the option `groups`, which names a column of X.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If an option or a column is invalid.  The message names it and says what to use.
+        """
+        return BoostedEstimator.fit(self, X, y, sample_weight, eval_set=eval_set, groups=groups)
+
+    def _columns_of(self, y: Any, n: int) -> list[Any]:
+        columns = times_and_events(self, y, n).columns
+        return [columns[each].array for each in (START, TIME, EVENT) if each in columns]

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.chunks import LeafScale, sums_in_units
 from odrf.engine.factors import Matrix, rows_of_predictors, stored, with_rows
+from odrf.engine.oob import LeafScale, sums_in_units
 from odrf.engine.resamples import Draws
 from odrf.engine.running import in_order, one_thread
 from odrf.engine.trees.forest import Forest, node_of_terms

@@ -66,7 +66,7 @@ def _fills(
     if groups.holes is None or not design.has_fills:
         return fills, described
     column = np.full(len(design.columns), -1)
-    first = design.first[:-1][groups.holes & (groups.n_numbers == 1)]
+    first = design.first[:-1][groups.holes & (np.diff(groups.first) == 2)]
     column[first] = first + 1
     terms = np.flatnonzero(column[forest.index] >= 0)
     if not len(terms):

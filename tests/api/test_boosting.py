@@ -263,6 +263,11 @@ def test_progress_is_shown_on_request(table, capsys):
         ("y ~ a", {"offset": 160 * [1e61]}, "offset has 160 infinite values, or beyond 1e.60"),
         ("y ~ a", {"offset": -np.inf}, "offset has 160 infinite values"),
         ("y ~ a", {"validation": 0.001}, "validation=0.001 holds out 0 of 160 rows"),
+        ("y ~ a", {"validation": [True] * 3}, "validation has length 3 and the data 160 rows"),
+        ("y ~ a", {"validation": [True] * 160}, "validation is True for all rows"),
+        ("y ~ a", {"validation": np.zeros(160, dtype=bool)}, "validation is False for all rows"),
+        ("y ~ a", {"validation": [0.2] * 160}, "or True and False for each row"),
+        ("y ~ a", {"validation": {}}, "validation={}: use a number"),
         ("y ~ a", {"patience": 0}, "patience=0"),
         ("y ~ a", {"patience": 5}, "patience=5 has no effect without validation=: add validation"),
         ("y ~ a", {"patience": 20}, "patience=20 has no effect without validation=: add"),
@@ -282,6 +287,34 @@ def test_errors_name_the_argument(table, formula, options, message):
     )
     with pytest.raises(InputError, match=message):
         odbt(formula, data, **options)
+
+
+def test_validation_may_name_the_rows_that_are_held_out(table):
+    held = np.arange(len(table)) % 3 == 0
+    how = {"projection": "axis", "seed": 1}
+    fit = odbt("y ~ a + b", table, n_trees=30, validation=held, **how)
+    assert fit.held_out.tolist() == held.tolist()
+    assert "n_trees=30, projection='axis', validation=…, seed=1" in fit.call
+    for same in (held.tolist(), held.astype(object), pd.Series(held, table.index)[::-1]):
+        again = odbt("y ~ a + b", table, n_trees=30, validation=same, **how)
+        assert again.predict(table).equals(fit.predict(table))
+    others = odbt("y ~ a + b", table[~held], n_trees=fit.n_rounds, **how)
+    np.testing.assert_allclose(fit.predict(table), others.predict(table))
+
+
+def test_rows_that_are_held_out_are_those_that_stay(table, tmp_path):
+    held = np.arange(len(table)) % 3 == 0
+    gaps = table.assign(a=table["a"].mask(np.arange(len(table)) % 4 == 0))
+    fit = odbt("y ~ a", gaps, n_trees=5, validation=held, missing="drop", seed=1)
+    assert fit.held_out.tolist() == held[gaps["a"].notna()].tolist()
+    fit.save(tmp_path / "fit")
+    assert odrf.load(tmp_path / "fit").held_out.tolist() == fit.held_out.tolist()
+
+
+def test_trees_see_each_class_beside_the_validation_rows(table):
+    with pytest.raises(InputError, match="validation holds out all rows of class 'one'"):
+        one = table.assign(c=np.where(table["a"] > 0, "one", "other"))
+        odbt("c ~ b", one, validation=(one["c"] == "one").to_numpy(), seed=1)
 
 
 def test_it_can_be_compared_with_other_models():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 
 import dask.dataframe as dd
 import pytest
@@ -11,6 +12,7 @@ import odrf
 from odrf import InputError, simulate
 from odrf.api import warming
 from odrf.cli import main
+from odrf.engine import compiling
 from odrf.errors import AbsentError
 from odrf.results.absent import NEED, why_absent
 from tables_of_results import OF_TIMES
@@ -143,3 +145,21 @@ def test_the_command_needs_no_formula(monkeypatch, capsys):
         main(["--warm"])
     assert end.value.code == 0 and fitted == [1]
     assert "one" in capsys.readouterr().err
+
+
+def test_the_bar_is_all_that_it_shows(monkeypatch, capsys):
+    def fit():
+        warnings.warn("few rows", UserWarning, stacklevel=1)
+        compiling.announce_compilation(doubled)
+
+    doubled = compiling.kernel(lambda x: 2 * x)
+    monkeypatch.delenv(compiling.QUIET, raising=False)
+    compiling.announce_compilation(doubled)
+    assert "compiling functions" in capsys.readouterr().err
+    monkeypatch.setattr(warming, "_fits", lambda: {"one": fit, "two": fit})
+    with pytest.raises(SystemExit):
+        main(["--warm"])
+    captured = capsys.readouterr()
+    lines = [line for line in captured.err.replace("\r", "\n").splitlines() if line.strip()]
+    assert captured.out == "" and all(line.startswith("compiling: ") for line in lines)
+    assert "2/2" in lines[-1]

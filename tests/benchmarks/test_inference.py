@@ -13,6 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks.inference import (
     effects_coverage,
+    effects_of_truth,
     groups,
     importance,
     intervals,
@@ -82,6 +83,18 @@ def test_a_run(
     assert first.count("\n| ") == 3 + 2 + 1
     assert effects_coverage.main() == 0
     assert capsys.readouterr().out == first
+
+
+def test_a_run_of_effects_of_the_truth(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--quick", "--truths", "factors", "--out", str(tmp_path / "out.csv")]
+    options += ["--table", str(tmp_path / "table.csv")]
+    monkeypatch.setattr(sys, "argv", ["effects_of_truth.py", *options])
+    assert effects_of_truth.main() == 0
+    table = pd.read_csv(tmp_path / "table.csv")
+    assert table["target"].tolist() == ["truth", "forest"] and (table["samples"] == 3).all()
+    assert capsys.readouterr().out.count("100, factors") == 2
 
 
 def test_the_true_effects_of_a_plane() -> None:

@@ -37,11 +37,16 @@ FLAGS = [
     *(["--predict", "absent.csv"], ["--type", "prob", "--predict", "table.csv"], ["--seed", "x"]),
     *(["--out", "no/such/folder.csv", "--predict", "table.csv"], ["--nothing"], ["--help"]),
     *(["--format", "tsv"], ["--load", "model.odrf"], ["--load", "table.csv"], ["--progress"]),
+    *(["--sep", ";"], ["--sep", "ab"], ["--decimal", ","], ["--na", "?"], ["--na", ""]),
+    *(["--encoding", "latin-1"], ["--encoding", "x"], ["--comment", "#"], ["--na=--"]),
     *(["--rule", "1se"], ["--alpha", "0.1"], ["--leaves", "2"], ["--newdata", "table.csv"]),
 ]
 # How many commands are run on a table.
 A_TABLE = 20
-BROKEN = [b"", b"\n", b"a,b\n1", b"\xff\xfe\x00", b"a,a\n1,2\n", b'"a', b"a;b\n1;2\n", b"\0" * 9]
+BROKEN = [
+    *(b"", b"\n", b"a,b\n1", b"\xff\xfe\x00", b"a,a\n1,2\n", b'"a', b"a;b\n1;2\n", b"\0" * 9),
+    *(b"# a\nb", b"#", b"\xfe\xff\0a\0,\0b", b"a,a,a\n1,1 000,?\n2,2,3\n", b"a b\n1  2\n"),
+]
 
 
 def write_random_files(rng: Rng, folder: Path) -> str:

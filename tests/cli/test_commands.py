@@ -452,7 +452,7 @@ def test_studies(capsys):
     ("arguments", "message"),
     [
         (["predict", "forest.odrf", "table.csv", "--type", "prob"], "needs classes, and the resp"),
-        (["predict", "forest.odrf", "table.csv", "--type", "trees"], "type='trees' is not known"),
+        (["predict", "forest.odrf", "table.csv", "--type", "trees"], "--type trees is not known"),
         (["predict", "number.odrf", "table.csv", "--type", "risk"], "is for times to an event"),
         (["predict", "number.odrf", "table.csv", "--times", "1"], "--times is for times to an"),
         (["predict", "forest.odrf", "table.csv", "--times", "1"], "times= is for the types"),

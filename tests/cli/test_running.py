@@ -109,7 +109,7 @@ def test_warning_is_one_line_without_a_source_line(tmp_path, capsys):
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1
     assert lines[0].startswith("odrf: warning: ")
-    assert 'kind="classification"' in lines[0]
+    assert "use --kind classification if they are classes, --kind regression to" in lines[0]
 
 
 def test_bad_formula_names_the_column(wine, capsys):

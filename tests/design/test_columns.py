@@ -379,7 +379,7 @@ def test_scale_and_contents(values, scale, held):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (pd.date_range("2020", periods=2), "'x' holds dates.*dt.dayofyear"),
+        (pd.date_range("2020", periods=2), "'x' holds dates.*dt.day_of_year"),
         (pd.to_timedelta([1, 2], "D"), "'x' holds durations.*total_seconds"),
         ([1j, 2], "'x' holds complex numbers.*two columns"),
         ([1, "a"], "'x' holds mixed values.*pd.to_numeric"),
@@ -445,3 +445,8 @@ def test_a_box_keeps_data_and_levels():
 def test_what_is_no_column(result, message):
     with pytest.raises(InputError, match=message):
         result_values(result, "f", INDEX)
+
+
+def test_dates_of_several_time_zones_are_no_dates_in_text():
+    texts = [f"2020-01-{1 + i % 28:02d} 12:00+0{1 + i % 2}:00" for i in range(90)]
+    assert meant_as("x", pd.Index(sorted(set(texts)))) is None

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -113,7 +114,44 @@ def test_text_of_which_every_row_has_its_own_is_no_class():
     with pytest.raises(InputError, match=r"'y' is text with 40 different values .* pd\.to_numeric"):
         odrf.odt("y ~ x", numbers)
     names = numbers.assign(y=[f"p{i}" for i in range(40)])
-    with pytest.raises(InputError, match=r"write C\(y\) if it is a factor nevertheless"):
+    with pytest.raises(InputError, match=r"write C\(y\) if these are classes nevertheless"):
         odrf.odt("y ~ x", names)
     assert len(odrf.odt("C(y) ~ x", names, seed=1).classes) == 40
     assert len(odrf.odt("y ~ x", names.astype({"y": "category"}), seed=1).classes) == 40
+
+
+# ------------------------------------------------------------------------------------------------
+# A response that cannot be used is not to be left out, and what messages advise works.
+# ------------------------------------------------------------------------------------------------
+
+N_ROWS = 60
+ADVISED = {
+    "dates": pd.date_range("2020", periods=N_ROWS),
+    "durations": pd.to_timedelta(range(N_ROWS), unit="D"),
+    "periods": pd.period_range("2020", periods=N_ROWS, freq="D"),
+    "intervals": pd.arrays.IntervalArray.from_breaks(range(N_ROWS + 1)),
+    "mixed values": [*range(N_ROWS - 1), "a"],
+    "numbers and ?": [*map(str, range(N_ROWS - 1)), "?"],
+    "names": [f"name{i}" for i in range(N_ROWS)],
+}
+
+
+@pytest.mark.parametrize("name", ADVISED)
+def test_advice_about_a_response_works(name):
+    data = pd.DataFrame({"x": np.arange(N_ROWS) % 7, "y": ADVISED[name]})
+    with pytest.raises(InputError, match=r"^response 'y' ") as refused:
+        odrf.odt("y ~ x", data, seed=1)
+    said = str(refused.value)
+    assert "leave it out" not in said
+    code = re.search(r"(pd\.\w+\(|C\(|data\[)[^;]*?(\)|day_of_year)(?=,| if|$|, which)", said)[0]
+    formula = f"{code} ~ x" if code.startswith("C(") else "y ~ x"
+    if formula == "y ~ x":
+        data["y"] = eval(code, {"pd": pd, "data": data})
+    assert odrf.odt(formula, data, seed=1).nobs >= N_ROWS - 1
+
+
+def test_a_response_with_one_value_is_named():
+    data = pd.DataFrame({"x": np.arange(N_ROWS), "y": [1.0] + [np.nan] * (N_ROWS - 1)})
+    with pytest.raises(InputError, match=r"the response is known in 1 of 60 rows.*'y'") as refused:
+        odrf.odt("y ~ x", data, seed=1)
+    assert "out of the formula" not in str(refused.value)

@@ -20,18 +20,16 @@ from odrf.engine.chunks import (
     HashedDraw,
     Recipe,
     RowBlock,
-    add_to_leaves,
     draw_keys,
     grown_apart,
     growth_bytes,
-    leaf_scale,
     mark_drawn,
-    sums_in_units,
 )
 from odrf.engine.compiling import kernel
 from odrf.engine.factors import layout_of, stored, with_rows
 from odrf.engine.growth.forest_builder import grow_forest
 from odrf.engine.numeric import streams
+from odrf.engine.oob import add_to_leaves, leaf_scale, sums_in_units
 from odrf.engine.resamples import ALL_ROWS, Sampling
 from odrf.engine.rows import (
     column_itself,

@@ -396,3 +396,214 @@ def test_arrays_may_have_another_byte_order():
             for rows, values in ((X, y), (X.astype(float), y.astype(float)))
         ]
         np.testing.assert_array_equal(fits[0].predict(X), fits[1].predict(X.astype(float)))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda X, y: ODTRegressor(random_state="a").fit(X, y), "^random_state='a': use a whole"),
+        (lambda X, y: ODTRegressor(groups="zz").fit(X, y), "^groups='zz' is not a column of X$"),
+        (lambda X, y: ODTRegressor().fit(X[:1], y[:1]), "^X has 1 row: at least 2"),
+        (
+            lambda X, y: ODTRegressor().fit(X, y, ["a"] * 120),
+            "^sample_weight must be numbers, one for each row$",
+        ),
+        (
+            lambda X, y: ODTRegressor().fit(X, y, groups=[1, 2]),
+            "^groups has length 2 and X 120 rows",
+        ),
+        (
+            lambda X, y: ODTRegressor().partial_fit(X, y).partial_fit(X, y, -np.ones(120)),
+            "^sample_weight has 120 negative values, .*: sample_weight must be at least 0$",
+        ),
+        (lambda X, y: ODTRegressor().fit(X, y).predict(X.assign(a="x")), r"holds text in X \("),
+        (lambda X, y: ODTRegressor(weights="a"), r"'weights': fit\(\) takes them, as sample_wei"),
+        (lambda X, y: ODTRegressor(formula="a"), r"'formula': fit\(X, y\) takes the rows"),
+        (lambda X, y: ODTRegressor(nothing=1), "'nothing'; it has projection, subset_size, "),
+    ],
+)
+def test_messages_name_what_the_user_of_an_estimator_knows(call, message, table):
+    with pytest.raises(InputError, match=message):
+        call(table[["a", "b"]], table["y"])
+
+
+def test_groups_come_with_the_rows(table):
+    X, groups = table[PREDICTORS], np.arange(120) // 4
+    weights = (np.arange(120) % 5 > 0).astype(float)
+    fit = ODRFRegressor(n_trees=5, random_state=1).fit(X, table["y"], weights, groups=groups)
+    used = weights > 0
+    expected = odrf.odrf("y ~ a + b + f", table[used], groups=groups[used], n_trees=5, seed=1)
+    assert (fit.predict(X) == expected.predict(table)).all()
+    assert fit.results_.fit.data.structure.groups.tolist() == groups[used].tolist()
+    with pytest.raises(InputError, match=r"'a' is set as an option, and fit\(\) has groups"):
+        ODRFRegressor(groups="a").fit(X, table["y"], groups=groups)
+    warm = ODRFRegressor(n_trees=3, warm_start=True, random_state=1).fit(X, table["y"])
+    with pytest.raises(InputError, match="other rows or with other options"):
+        warm.set_params(n_trees=5).fit(X, table["y"], groups=groups)
+
+
+@pytest.mark.parametrize("labels", [[False, True], [1, 3], [-1.0, 2.0], ["no", "yes"]], ids=str)
+def test_labels_of_objects_are_those_of_their_type(table, labels):
+    X, codes = table[["a", "b"]], (table["a"] > 0).astype(int).to_numpy()
+    plain = np.array(labels)[codes]
+    objects = plain.astype(object)
+    expected = ODTClassifier(random_state=1).fit(X, plain)
+    for y in (objects, pd.Series(objects, table.index, dtype=object)):
+        tree = ODTClassifier(random_state=1).fit(X, y)
+        assert tree.classes_.tolist() == sorted(labels)
+        assert (tree.predict_proba(X) == expected.predict_proba(X)).all()
+        assert tree.score(X, y) == expected.score(X, plain) > 0.95
+
+
+def test_labels_of_several_types_are_refused(table):
+    y = table["c"].astype(object).where(table["a"] > 0, 0)
+    with pytest.raises(InputError, match=r"y has labels of the types int, str: .*y\.astype"):
+        ODTClassifier().fit(table[["a", "b"]], y)
+
+
+# ------------------------------------------------------------------------------------------------
+# Boosted estimators: validation rows, scores, predictions after each round.
+# ------------------------------------------------------------------------------------------------
+
+
+def divided(table):
+    validating = np.arange(120) % 4 == 0
+    return table[~validating], table[validating]
+
+
+@pytest.mark.parametrize("kind", [ODBTRegressor, ODBTClassifier])
+@pytest.mark.parametrize("listed", [False, True])
+def test_validation_rows_stop_the_rounds(kind, listed, table):
+    grown, validating = divided(table)
+    name = "c" if kind is ODBTClassifier else "y"
+    pair = validating[PREDICTORS], validating[name]
+    fit = kind(n_trees=200, patience=5, random_state=1)
+    fit.fit(grown[PREDICTORS], grown[name], eval_set=[pair] if listed else pair)
+    results, path = fit.results_, fit.results_.loss_path
+    assert results.nobs == 120
+    assert results.held_out.tolist() == [False] * 90 + [True] * 30
+    assert results.n_rounds == path["validation"].iloc[1:].idxmin() < 200
+    assert len(path) == min(results.n_rounds + 6, 201)
+    joined = pd.concat([grown, validating])
+    held = np.arange(120) >= 90
+    expected = odrf.odbt(
+        f"{name} ~ a + b + f", joined, n_trees=200, patience=5, validation=held, seed=1
+    )
+    assert (fit.predict(table[PREDICTORS]) == np.asarray(expected.predict(table))).all()
+
+
+def test_weights_are_those_of_the_training_rows_and_validation_rows_have_weight_1(table):
+    grown, validating = divided(table)
+    weights = 1.0 + np.arange(90) % 2
+    fit = ODBTRegressor(n_trees=5, random_state=1)
+    fit.fit(grown[["a"]], grown["y"], weights, eval_set=(validating[["a"]], validating["y"]))
+    assert fit.results_.fit.data.weights.tolist() == [*weights, *np.ones(30)]
+
+
+def test_validation_rows_of_arrays_and_of_other_categories(table):
+    grown, validating = divided(table)
+    X, y = grown[["a", "b"]].to_numpy(), grown["y"].to_numpy()
+    pair = validating[["a", "b"]].to_numpy(), validating["y"].to_numpy()
+    assert ODBTRegressor(n_trees=5, random_state=1).fit(X, y, eval_set=pair).results_.nobs == 120
+    factor = grown.assign(f=pd.Categorical(grown["f"]))
+    other = validating.assign(f=pd.Categorical(["z"] * 30))
+    fit = ODBTRegressor(n_trees=5, random_state=1)
+    fit.fit(factor[["a", "f"]], y, eval_set=(other[["a", "f"]], other["y"]))
+    assert fit.results_.fit.data.n_rows == 120
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"eval_set": 3}, "eval_set must be one pair"),
+        ({"eval_set": []}, "eval_set must be one pair"),
+        ({"eval_set": [(1, 2), (3, 4)]}, "eval_set must be one pair"),
+        ({"eval_set": "pair", "groups": np.arange(120)}, "groups of fit.. are not those of the ro"),
+        ({"eval_set": "pair", "validation": 0.2}, "validation=0.2 is set as an option"),
+        ({"eval_set": "pair", "validation": None}, "validation=None is set as an option"),
+        ({"eval_set": "classes"}, "eval_set has class 'new', which no row of y has"),
+    ],
+)
+def test_validation_rows_that_cannot_be_taken(how, message, table):
+    X = table[["a", "b"]]
+    pairs = {"pair": (X, table["c"]), "classes": (X, ["new"] * 120)}
+    given = how["eval_set"]
+    how = {**how, "eval_set": pairs[given] if isinstance(given, str) else given}
+    options = {"validation": how.pop("validation")} if "validation" in how else {}
+    with pytest.raises(InputError, match=message):
+        ODBTClassifier(n_trees=3, **options).fit(X, table["c"], **how)
+
+
+@pytest.mark.parametrize("kind", [ODBTRegressor, ODBTClassifier])
+def test_predictions_after_each_round_end_in_the_prediction(kind, table):
+    X, y = table[PREDICTORS], table["c" if kind is ODBTClassifier else "y"]
+    fit = kind(n_trees=6, random_state=1).fit(X, y)
+    stages = list(fit.staged_predict(X))
+    assert len(stages) == 6
+    assert (stages[-1] == fit.predict(X)).all()
+    fewer = clone(fit).set_params(n_trees=2).fit(X, y)
+    assert (stages[1] == fewer.predict(X)).all()
+    if kind is ODBTClassifier:
+        shares = list(fit.staged_predict_proba(X))
+        np.testing.assert_allclose(shares[-1], fit.predict_proba(X))
+        np.testing.assert_allclose(shares[1], fewer.predict_proba(X))
+    else:
+        assert not hasattr(fit, "staged_predict_proba")
+    assert not hasattr(ODRFRegressor(), "staged_predict")
+
+
+@pytest.mark.parametrize("order", [["no", "yes"], ["yes", "no"]])
+def test_the_score_of_two_classes_is_the_log_odds_of_the_second(table, order):
+    text = np.where(table["a"] > 0, "yes", "no")
+    y = pd.Series(pd.Categorical(text, order, ordered=True), table.index)
+    X = table[PREDICTORS]
+    fit = ODBTClassifier(n_trees=6, random_state=1).fit(X, y)
+    shares, scores = fit.predict_proba(X), fit.decision_function(X)
+    np.testing.assert_allclose(scores, np.log(shares[:, 1] / shares[:, 0]))
+    assert (fit.predict(X) == fit.classes_[(scores > 0).astype(int)]).all()
+
+
+def test_the_scores_of_several_classes_are_a_column_for_each(table):
+    X = table[PREDICTORS]
+    fit = ODBTClassifier(n_trees=6, random_state=1).fit(X, table["c"])
+    scores = fit.decision_function(X)
+    odds = np.exp(scores - scores[:, :1])
+    np.testing.assert_allclose(odds / odds.sum(axis=1, keepdims=True), fit.predict_proba(X))
+    ordered = pd.Series(pd.Categorical(table["c"], ["low", "mid", "top"], ordered=True))
+    fit.fit(X, ordered.set_axis(table.index))
+    assert (fit.decision_function(X) == fit.predict_log_proba(X)).all()
+    some = (table["c"] != "mid").astype(float)
+    fit.fit(X, table["c"], some)
+    assert (fit.decision_function(X)[:, 1] == -np.inf).all()
+
+
+# ------------------------------------------------------------------------------------------------
+# Files of skops, without code.
+# ------------------------------------------------------------------------------------------------
+
+
+def test_skops_keeps_a_fitted_estimator(fitted, table):
+    skops = pytest.importorskip("skops.io")
+    kept = skops.dumps(fitted)
+    trusted = skops.get_untrusted_types(data=kept)
+    own = type(fitted)
+    assert set(trusted) == {
+        f"{own.__module__}.{own.__name__}", "odrf.sklearn.estimator.SavedResults",
+    }  # fmt: skip
+    again = skops.loads(kept, trusted=trusted)
+    X = table[PREDICTORS]
+    assert (again.predict(X) == fitted.predict(X)).all()
+    assert again.get_params() == fitted.get_params()
+    assert type(again.results_) is type(fitted.results_)
+
+
+def test_the_state_for_files_is_bytes_of_a_saved_fit(fitted, table):
+    """What skops does with an estimator, without skops."""
+    state = fitted.__getstate__()
+    made, arguments = state["results_"].__reduce__()
+    assert isinstance(arguments[0], bytes)
+    again = type(fitted).__new__(type(fitted))
+    again.__setstate__({**state, "results_": made(*arguments)})
+    X = table[PREDICTORS]
+    assert (again.predict(X) == fitted.predict(X)).all()
+    assert again.results_.call == fitted.results_.call

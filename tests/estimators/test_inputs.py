@@ -17,7 +17,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.inspection import PartialDependenceDisplay, permutation_importance
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import accuracy_score, make_scorer
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -104,6 +104,21 @@ def test_groups_and_weights_are_routed(X, table):
         right = fit.predict(X.iloc[test]) == table["c"].iloc[test]
         expected.append(np.average(right, weights=weights[test]))
     np.testing.assert_allclose(scores, expected)
+
+
+def test_groups_are_routed_to_fit_if_it_asks_for_them(X, table):
+    groups = np.arange(120) // 10
+    tree = ODTClassifier(alpha=None, random_state=1)
+    with sklearn.config_context(enable_metadata_routing=True):
+        tree.set_fit_request(groups=True)
+        found = cross_validate(
+            tree, X, table["c"], cv=GroupKFold(3), params={"groups": groups}, return_estimator=True
+        )
+    for fit, (train, _) in zip(
+        found["estimator"], GroupKFold(3).split(X, groups=groups), strict=True
+    ):
+        codes = pd.factorize(groups[train])[0]
+        assert fit.results_.fit.data.structure.groups.tolist() == codes.tolist()
 
 
 def test_clone_and_pickle(X, table, forest):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -77,7 +79,7 @@ def test_code_is_compiled_in_memory_and_it_is_said_once(folder, place):
     closed(folder)
     printed, said = called(folder, **where)
     assert printed == "42 1.5 0"
-    assert said.count("Warning") == 1 and "NUMBA_CACHE_DIR" in said
+    assert said.startswith("odrf: ") and said.count("\n") == 1 and "NUMBA_CACHE_DIR" in said
 
 
 @pytest.mark.skipif(os.name != "posix", reason="rights of POSIX")
@@ -97,6 +99,95 @@ def test_processes_that_compile_at_once_do_not_disturb_each_other(folder):
         assert out.startswith("42 1.5 ") and not err
     done = python(CALLS, folder, env=where)
     assert (done.stdout, done.stderr) == ("42 1.5 2\n", "")
+
+
+# A kernel that takes its time to compile, and says how often this process has compiled it.
+SLOWLY = CALLS.replace(
+    "import kernels\n",
+    """
+import os, time
+from numba.core import event
+import kernels
+
+class Begun(event.Listener):
+    def on_start(self, of):
+        if of.data["dispatcher"] is kernels.doubled:
+            print("compiles", flush=True)
+            time.sleep(float(sys.argv[2]))
+    def on_end(self, of):
+        pass
+
+event.register("numba:compile", Begun())
+""",
+)
+
+
+def compiling(folder, seconds, **env):
+    """Start a process that takes so many seconds more to compile a kernel."""
+    where = {"NUMBA_CACHE_DIR": str(folder / "cache"), **env}
+    return started(["-c", SLOWLY, str(folder), str(seconds)], env=where)
+
+
+def test_four_processes_at_once_compile_once(folder):
+    together = [compiling(folder, 2) for _ in range(4)]
+    ended = [process.communicate(timeout=60) for process in together]
+    assert [err for _, err in ended] == [""] * 4
+    assert all(out.splitlines()[-1].startswith("42 1.5 ") for out, _ in ended)
+    assert "".join(out for out, _ in ended).count("compiles") == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_a_process_that_is_killed_leaves_no_lock(folder):
+    first = compiling(folder, 30)
+    assert first.stdout.readline() == "compiles\n"
+    second = compiling(folder, 0)
+    with pytest.raises(subprocess.TimeoutExpired):
+        second.wait(2)
+    first.kill()
+    out, err = second.communicate(timeout=30)
+    assert (out.splitlines()[0], err) == ("compiles", "")
+    first.communicate()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_a_process_that_is_stopped_is_not_waited_for_longer_than_a_while(folder):
+    first = compiling(folder, 0.5)
+    assert first.stdout.readline() == "compiles\n"
+    first.send_signal(signal.SIGSTOP)
+    try:
+        code = SLOWLY.replace(
+            "import kernels\n",
+            "import kernels\nfrom odrf.engine import compiling\ncompiling.LONGEST_WAIT = 1.0\n",
+            1,
+        )
+        done = python(code, folder, 0, env={"NUMBA_CACHE_DIR": str(folder / "cache")})
+    finally:
+        first.send_signal(signal.SIGCONT)
+    assert done.stdout.splitlines() == ["compiles", "42 1.5 0"] and not done.stderr
+    assert first.communicate(timeout=30)[0].startswith("42 1.5 ")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_an_interrupted_compilation_leaves_no_lock(folder):
+    code = SLOWLY.replace(
+        "print(kernels.doubled(21)",
+        """
+try:
+    kernels.doubled(21)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+sys.stdin.readline()
+print(kernels.doubled(21)""",
+    )
+    where = {"NUMBA_CACHE_DIR": str(folder / "cache")}
+    first = started(["-c", code, str(folder), "5"], env=where, stdin=subprocess.PIPE)
+    assert first.stdout.readline() == "compiles\n"
+    first.send_signal(signal.SIGINT)
+    assert first.stdout.readline() == "interrupted\n"
+    out, err = compiling(folder, 0).communicate(timeout=30)
+    assert (out, err) == ("compiles\n42 1.5 0\n", "")
+    out, err = first.communicate("go on\n", timeout=30)
+    assert (out, err) == ("42 1.5 2\n", "")
 
 
 def test_code_of_an_older_source_is_not_used(folder):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
 import pytest
 
-from apart import begun, command, python
+from apart import ROOT, begun, command, python, started
 
+# Seconds to stop in; beside another worker of the tests, a process may wait for a core.
+WITHIN = 2.5 if "PYTEST_XDIST_WORKER" in os.environ else 1.0
 # The command, with a save that writes its first bytes and then takes its time.  It sleeps a little
 # at a time: Python answers a signal that comes just before a sleep after it.
 SLOW = """
@@ -45,6 +48,46 @@ def test_a_signal_leaves_no_file_half_written(written, tmp_path, sent, status, s
     assert target.read_bytes() == b"before"
 
 
+# A large array is compressed in steps of NumPy and zlib, between which Python sees no signal.
+ONE_LONG_STEP = """
+import hashlib, os, sys, time
+from odrf.fits.files import graph_writing, saving
+
+def slow(array):
+    print("begun", flush=True)
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 40_000_000)
+
+def synchronised(number):
+    print("begun", flush=True)
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 40_000_000)
+
+if sys.argv.pop(1) == "array":
+    graph_writing.coded_array = slow
+else:
+    saving.os.fsync = synchronised
+from odrf.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("step", ["array", "disk"])
+def test_an_interrupt_waits_for_no_long_step_of_a_save(written, tmp_path, step):
+    target = tmp_path / "fit.odrf"
+    target.write_bytes(b"before")
+    words = ["fit", "y ~ .", str(written), "--set", "n_trees=30", "--save", str(target)]
+    with begun(["-c", ONE_LONG_STEP, step, *words]) as process:
+        assert process.stdout.readline() == "begun\n"
+        process.send_signal(signal.SIGINT)
+        sent = time.perf_counter()
+        _, err = process.communicate(timeout=30)
+        seconds = time.perf_counter() - sent
+    assert (process.returncode, err) == (130, "odrf: interrupted\n")
+    assert seconds < WITHIN
+    assert os.listdir(tmp_path) == ["fit.odrf"]
+    assert target.read_bytes() == b"before"
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_a_signal_that_is_ignored_stays_ignored(written, tmp_path):
     """As under nohup."""
@@ -56,6 +99,40 @@ def test_a_signal_that_is_ignored_stays_ignored(written, tmp_path):
         out, _ = process.communicate(timeout=20)
     assert process.returncode == 0
     assert "Oblique random forest" in out
+
+
+# Ctrl-C comes when the process looks for a module.
+AT_IMPORT = """
+import os, signal, sys
+
+class Interrupt:
+    def find_spec(self, name, *_):
+        if name == os.environ["INTERRUPTED_AT"]:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupt())
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("way", ["module", "script"])
+@pytest.mark.parametrize("module", ["numpy", "numba", "odrf.engine.compiling", "odrf.cli.commands"])
+def test_an_interrupt_while_the_command_imports_ends_it_quietly(tmp_path, way, module):
+    (tmp_path / "sitecustomize.py").write_text(AT_IMPORT)
+    (tmp_path / "odrf").write_text("from odrf.cli import main\nimport sys\nsys.exit(main())\n")
+    start = ["-m", "odrf"] if way == "module" else [str(tmp_path / "odrf")]
+    search = os.pathsep.join([str(tmp_path), str(ROOT)])
+    env = {"PYTHONPATH": search, "INTERRUPTED_AT": module}
+    with started([*start, "y ~ .", "absent.csv"], env=env, cwd=ROOT) as process:
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "odrf: interrupted\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_a_program_that_imports_the_package_handles_interrupts_itself():
+    code = "import odrf, signal; print(signal.getsignal(signal.SIGINT).__name__)"
+    assert python(code).stdout == "default_int_handler\n"
 
 
 # ------------------------------------------------------------------------------------------------

@@ -191,13 +191,15 @@ def test_pilots_are_evaluated_in_blocks_of_rows(monkeypatch, classes):
     rng = np.random.default_rng(2)
     m, b, K = 40, 4, max(classes, 1)
     y = rng.integers(K, size=m).astype(float) if classes else rng.normal(size=m)
-    trees = [[SimpleNamespace(value=rng.random((9, K))) for _ in range(b)] for _ in "ab"]
-    leaves = {id(of_kind): rng.integers(9, size=(m, b)) for of_kind in trees}
+    trees = [
+        [SimpleNamespace(value=rng.random((9, K)), left=range(9), first=t + i) for t in range(b)]
+        for i in range(2)
+    ]
 
-    def reached(trees, rows, layout, unseen, shared):
-        return leaves[id(trees)] + (9 * np.arange(b) if shared else 0)
+    def reached(tree, rows, layout):
+        return ((rows[:, 0] * 1000).astype(int) + tree.first) % 9
 
-    monkeypatch.setattr(evaluating, "_leaves_out_of_bag", reached)
+    monkeypatch.setattr(evaluating, "leaves_reached", reached)
     problem = noisy(n=m)
     samplings = [kind(problem, share).sampling for share in (0.8, 0.7)]
     weights = rng.uniform(0.5, 2.0, m)

@@ -142,7 +142,8 @@ def growth(n=60, seed=0):
 def growing(case):
     X, y, weights, *options = case.growth
 
-    def grow(train, stream):
+    def grow(of_fold):
+        train, stream = of_fold
         return TreeGrower(X, y, np.where(train, weights, 0.0), *options, 1, 1)(stream)
 
     return grow

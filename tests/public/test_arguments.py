@@ -12,7 +12,7 @@ import pytest
 
 import odrf
 from odrf.errors import InputError
-from odrf.public.progress import ProgressBar
+from odrf.public.progress import kind_of_bar
 from signatures import callables
 
 RELEASED = sorted(Path(__file__).with_name("released").glob("*.txt"))
@@ -90,15 +90,16 @@ def test_intervals_of_curves_are_bands():
 def test_a_bar_that_is_interrupted_while_it_is_made_is_closed_quietly(monkeypatch):
     ignored = []
     monkeypatch.setattr(sys, "unraisablehook", ignored.append)
-    drawn = ProgressBar.refresh
+    bar = kind_of_bar()
+    drawn = bar.refresh
 
     def interrupted(*_, **__):
-        monkeypatch.setattr(ProgressBar, "refresh", drawn)
+        monkeypatch.setattr(bar, "refresh", drawn)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ProgressBar, "refresh", interrupted)
+    monkeypatch.setattr(bar, "refresh", interrupted)
     try:
-        ProgressBar(total=3)
+        bar(total=3)
     except KeyboardInterrupt:
         pass
     else:

@@ -295,7 +295,7 @@ def test_forests_whose_trees_do_not_tell_how_they_vary_say_why(table, options, r
 def test_a_report_says_whether_the_forest_was_grown_for_inference(number_forest, table):
     grown = odrf.odrf("y ~ a + f", table, n_trees=12, inference=True, seed=1)
     for fit, said in ((number_forest, True), (grown, False)):
-        text = " ".join(str(fit.comparisons("f").summary()).split())
+        text = " ".join(str(fit.comparisons("f", target="forest").summary()).split())
         assert ("not grown for inference" in text) == said
         assert "the forest's expectation over training samples" in text
 
@@ -484,7 +484,7 @@ def test_a_variable_known_in_rows_of_weight_zero_only_has_no_effect():
 def test_a_summary_says_why_there_is_no_test_where_all_trees_agree():
     data = pd.DataFrame({"a": np.arange(40.0), "y": np.arange(40.0)})
     fit = odrf.odrf("y ~ a", data, n_trees=20, resample="subsample", max_leaves=1, seed=1)
-    found = fit.comparisons("a")
+    found = fit.comparisons("a", target="forest")
     assert found.table["std_error"].iloc[0] == 0
     assert found.table["p_value"].isna().all()
     for text in (str(found.summary()), str(found.hypotheses("b1 = 0").summary())):
@@ -760,7 +760,7 @@ def ratios():
     y = np.where((level == "a") | (rng.random(120) < 0.5), "u", "v")
     data = pd.DataFrame({"f": level, "y": y})
     fit = odrf.odrf("y ~ f", data, n_trees=20, blend=False, seed=1)
-    return fit.comparisons("f", comparison="ratio")
+    return fit.comparisons("f", comparison="ratio", target="forest")
 
 
 @pytest.mark.filterwarnings(

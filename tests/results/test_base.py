@@ -17,6 +17,7 @@ from blends import with_few_pilots, with_quick_stacks
 from hostile import small_table
 from odrf import InputError
 from odrf.engine.trees.routing import leaf_nodes
+from odrf.errors import AbsentError
 from odrf.results import ODRFResults
 from odrf.results.absent import NEED, why_absent
 from odrf.statistics.theorems import normal_quantiles
@@ -456,11 +457,13 @@ def test_what_is_absent_says_why(named):
             with pytest.raises(AttributeError, match=f"^{own} has no '{attribute}': ") as caught:
                 getattr(fits["numbers"], attribute)
             assert str(caught.value).endswith(reasons[name])
-    for wrong in ("predictt", "feature_importances_", "_no_such_thing"):
-        with pytest.raises(AttributeError) as caught:
+    for wrong, meant in (("predictt", "predict"), ("feature_importances_", "importance")):
+        with pytest.raises(AbsentError, match=f"^{own} has no '{wrong}'; did you mean '{meant}'"):
             getattr(fits["numbers"], wrong)
-        assert (caught.value.name, caught.value.obj) == (wrong, fits["numbers"])  # for suggestions
         assert not hasattr(fits["numbers"], wrong)
+    with pytest.raises(AttributeError) as caught:
+        fits["numbers"]._no_such_thing  # noqa: B018
+    assert (caught.value.name, caught.value.obj) == ("_no_such_thing", fits["numbers"])
 
 
 def test_what_is_gone_says_what_to_use(named):

@@ -123,7 +123,9 @@ def test_predictions_in_a_file(numbers, classes, tmp_path, capsys):
     assert found.columns.tolist() == ["sex", *classes.classes]
     assert np.array_equal(found[list(classes.classes)], classes.predict(FRAME, "prob"))
     classes.predict_to_parquet(CHUNKS, path, progress=True)
-    assert "chunk" in capsys.readouterr().err
+    assert (
+        "rows: 100%" in (shown := capsys.readouterr().err) and f"{len(FRAME)}/{len(FRAME)}" in shown
+    )
     assert (
         pd.read_parquet(path)["species"]
         .astype(str)
@@ -134,10 +136,40 @@ def test_predictions_in_a_file(numbers, classes, tmp_path, capsys):
     for wrong in (*wrongs, {"type": "nothing"}):
         with pytest.raises(InputError, match=r"keep=|type="):
             classes.predict_to_parquet(CHUNKS, path, **wrong)
-    with pytest.raises(InputError, match="name of a prediction"):
-        classes.predict_to_parquet(CHUNKS, path, keep=["species"])
+    level = classes.classes[0]
+    named = [frame.rename(columns={"island": "isle"}) for frame in CHUNKS]
+    named = [frame.assign(**{level: 1, "island": frame["isle"]}) for frame in named]
+    with pytest.raises(InputError, match=f"keep= names '{level}', which is the name of a predict"):
+        classes.predict_to_parquet(named, path, "prob", keep=[level])
+    named = [frame.assign(prediction=1) for frame in CHUNKS]
+    with pytest.raises(InputError, match=r"keep= names 'prediction', .* rename this column"):
+        classes.predict_to_parquet(named, path, keep=["species", "prediction"])
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["predicted.parquet"]
+
+
+def test_truth_and_prediction_are_in_one_file(numbers, classes, tmp_path):
+    path = tmp_path / "predicted.parquet"
+    for fit in (numbers, classes):
+        truth = fit.formula.partition(" ")[0]
+        assert fit.predict_to_parquet(CHUNKS, path, keep=[truth, "year"]) == len(FRAME)
+        found = pd.read_parquet(path)
+        assert found.columns.tolist() == [truth, "year", "prediction"]
+        assert found[truth].astype(str).equals(FRAME[truth].astype(str))
+        expected = fit.predict(FRAME).astype(str).rename("prediction")
+        assert found["prediction"].astype(str).equals(expected)
+
+
+def test_bars_of_rows_end_at_their_total_where_it_is_known(numbers, tmp_path, capsys):
+    FRAME.to_parquet(tmp_path / "rows.parquet")
+    known = (CHUNKS, tmp_path / "rows.parquet", str(tmp_path), odrf.Chunks(FRAME))
+    for source in known:
+        list(numbers.predict_chunks(source, progress=True))
+        last = capsys.readouterr().err.replace("\r", "\n").strip().splitlines()[-1]
+        assert last.startswith("rows: 100%") and f"{len(FRAME)}/{len(FRAME)}" in last
+    list(numbers.predict_chunks(iter(CHUNKS), progress=True))
+    last = capsys.readouterr().err.replace("\r", "\n").strip().splitlines()[-1]
+    assert last.startswith(f"rows: {len(FRAME)}row [")
 
 
 def test_chunks_that_cannot_be_read_are_not_called_a_full_disk(numbers, tmp_path):

@@ -1,4 +1,4 @@
-"""The values of the leaves of boosted trees, and the scores after adding a tree.
+"""The values of the leaves of boosted trees, and the scores after adding a tree; the options.
 
 Gradient boosting computes the values of a tree once, by Newton steps times the learning rate.
 Orthogonal matching pursuit refits the leaves of all trees of the run together by least squares
@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 from odrf.engine.boosting.losses import Derivatives, LeafRows, Loss
 from odrf.engine.boosting.runs import Run
 from odrf.engine.compiling import kernel
+from odrf.engine.directions.samplers import SamplerMixture
+from odrf.engine.kernel_params import KernelParams
+from odrf.engine.resamples import Sampling
 from odrf.engine.running import one_thread
 
 Array = NDArray[np.float64]
@@ -176,3 +179,46 @@ def refitted(
         M=preconditioner,
     )  # fmt: skip
     return np.asarray(solution, dtype=np.float64)
+
+
+# The options of boosting.
+
+
+class BoostingParams(NamedTuple):
+    """The options of boosting.
+
+    `n_outputs`: K, the trees of a round of one run: ``loss.outputs(n_classes)``.
+    `n_runs`: M, the number of runs whose mean is the fit.
+    `n_rounds`: most rounds.
+    `rate`: learning rate, by which leaf values are multiplied.
+    `l2`: penalty on the squares of leaf values.
+    `refit`: whether the leaves of all trees are refitted by least squares whenever a tree is
+      added.
+    `patience`: boosting ends after so many rounds without a smaller held-out or out-of-bag loss;
+      rounds up to the smallest loss are kept.  None for all rounds.
+    `run_predictors`, `tree_predictors`: how many predictors each run draws, and of these each
+      tree.
+    `sampling`: how each tree's rows are drawn; without replacement, or all.
+    `settings`: options for growing each tree, a regression tree.
+    `mixture`: where candidate directions come from.
+    """
+
+    loss: Loss
+    n_outputs: int
+    n_runs: int
+    n_rounds: int
+    rate: float
+    l2: float
+    refit: bool
+    patience: int | None
+    run_predictors: int
+    tree_predictors: int
+    sampling: Sampling
+    settings: KernelParams
+    mixture: SamplerMixture
+
+    def filling(self, run: Run) -> LeafValues:
+        """Return how the leaf values of a run are computed."""
+        if self.refit:
+            return Refitting(run, self.l2)
+        return Newton(run, self.loss, self.rate, self.l2)

@@ -40,7 +40,7 @@ def narrowed_feature_groups(
     feature_groups: FeatureGroups, predictors: NDArray[np.int64]
 ) -> FeatureGroups:
     """Return the feature groups of the columns of these predictors alone, in their order."""
-    first = np.concatenate([[0], np.cumsum(feature_groups.widths[predictors])])
+    first = np.concatenate([[0], np.cumsum(np.diff(feature_groups.first)[predictors])])
     holes = feature_groups.holes
     return FeatureGroups(
         first, feature_groups.types[predictors], None if holes is None else holes[predictors]

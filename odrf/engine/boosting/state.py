@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.boosting.leaf_values import LeafValues, Newton, NewTrees, Refitting
-from odrf.engine.boosting.losses import Derivatives, Loss
+from odrf.engine.boosting.leaf_values import BoostingParams, NewTrees, Refitting
+from odrf.engine.boosting.losses import Derivatives
 from odrf.engine.boosting.runs import (
     Run,
     RunRows,
@@ -24,10 +24,9 @@ from odrf.engine.boosting.runs import (
     started,
     widened,
 )
-from odrf.engine.compiling import compiled_at_ease, kernel
+from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.directions.candidates import FeatureGroups, columns_of
-from odrf.engine.directions.samplers import SamplerMixture
-from odrf.engine.factors import Factors, Layout, layout_of, narrowed, stored
+from odrf.engine.factors import Factors, layout_of, narrowed, stored
 from odrf.engine.growth.forest_builder import TOGETHER, builder_of, strategy
 from odrf.engine.growth.tree_batches import TreeBatch, TreeTargets
 from odrf.engine.growth.tree_builder import (
@@ -37,58 +36,17 @@ from odrf.engine.growth.tree_builder import (
     read_by_growth,
 )
 from odrf.engine.growth.tree_kernel import grow_tree
-from odrf.engine.kernel_params import KernelParams
 from odrf.engine.memory import is_available
 from odrf.engine.numeric import streams
 from odrf.engine.resamples import ALL_ROWS, RowCodes, Sampling, draw_counts
 from odrf.engine.running import in_order
 from odrf.engine.trees.concatenate import require_memory_for_all
 from odrf.engine.trees.forest import Forest, concatenated
-from odrf.engine.trees.packing import coefficient_of, with_level_tables
+from odrf.engine.trees.routing import leaves_reached
 
 # ------------------------------------------------------------------------------------------------
-# The options of boosting, and its result.
+# The result of boosting.
 # ------------------------------------------------------------------------------------------------
-
-
-class BoostingParams(NamedTuple):
-    """The options of boosting.
-
-    `n_outputs`: K, the trees of a round of one run: ``loss.outputs(n_classes)``.
-    `n_runs`: M, the number of runs whose mean is the fit.
-    `n_rounds`: most rounds.
-    `rate`: learning rate, by which leaf values are multiplied.
-    `l2`: penalty on the squares of leaf values.
-    `refit`: whether the leaves of all trees are refitted by least squares whenever a tree is
-      added.
-    `patience`: boosting ends after so many rounds without a smaller held-out or out-of-bag loss;
-      rounds up to the smallest loss are kept.  None for all rounds.
-    `run_predictors`, `tree_predictors`: how many predictors each run draws, and of these each
-      tree.
-    `sampling`: how each tree's rows are drawn; without replacement, or all.
-    `settings`: options for growing each tree, a regression tree.
-    `mixture`: where candidate directions come from.
-    """
-
-    loss: Loss
-    n_outputs: int
-    n_runs: int
-    n_rounds: int
-    rate: float
-    l2: float
-    refit: bool
-    patience: int | None
-    run_predictors: int
-    tree_predictors: int
-    sampling: Sampling
-    settings: KernelParams
-    mixture: SamplerMixture
-
-    def filling(self, run: Run) -> LeafValues:
-        """Return how the leaf values of a run are computed."""
-        if self.refit:
-            return Refitting(run, self.l2)
-        return Newton(run, self.loss, self.rate, self.l2)
 
 
 class Boosted(NamedTuple):
@@ -234,54 +192,6 @@ def _drawn(
     if sampling.resample != ALL_ROWS:
         return np.flatnonzero(draw_counts(state, weights, sampling, codes))
     return slice(None) if weights.all() else np.flatnonzero(weights)
-
-
-# ------------------------------------------------------------------------------------------------
-# Send rows down one tree without packing it first, which would not pay for a single use.
-# ------------------------------------------------------------------------------------------------
-
-
-@kernel
-def _descend(X, left, threshold, start, index, coef, tables, level_words, level_floats, leaf):
-    """Write the leaf of each row of X (n, r) to leaf (n,).
-
-    Without tables of levels, see `odrf.engine.trees.packing`, the last three are None.
-    """
-    for i in range(np.uint64(len(X))):
-        node = np.uint64(0)
-        while left[node] >= 0:
-            projected = np.float32(0.0)
-            for t in range(np.uint64(start[node]), np.uint64(start[node + np.uint64(1)])):
-                if level_words is None or index[t] >= 0:
-                    projected += coef[t] * X[i, np.uint64(index[t])]
-                else:
-                    level = X[i, np.uint64(-1 - index[t])]
-                    projected += coefficient_of(level_words, level_floats, tables[t], level)
-            node = np.uint64(left[node]) + np.uint64(not projected <= threshold[node])
-        leaf[i] = node
-
-
-def leaves_reached(
-    tree: Forest, X: NDArray[np.float32], layout: Layout | None = None
-) -> NDArray[np.int32]:
-    """Return the leaf (n,) in which each row of X (n, r) ends; `tree` is a forest of one.
-
-    The `layout` tells where the columns are; by default they are the r numbers of a row.  Exactly
-    the leaves that `odrf.engine.trees.routing.leaf_nodes` finds.
-    """
-    leaf = np.empty(len(X), dtype=np.int32)
-    if not len(X):
-        return leaf
-    if layout is None:
-        terms = tree.start, tree.index, tree.coef
-        _descend(X, tree.left, tree.threshold, *terms, None, None, None, leaf)
-        return leaf
-    start, index, coef, *tables = with_level_tables(
-        tree.left, tree.start, tree.index, tree.coef, layout
-    )
-    of_levels = coef.view(np.int32), *tables
-    _descend(X, tree.left, tree.threshold, start, index, coef, *of_levels, leaf)
-    return leaf
 
 
 # ------------------------------------------------------------------------------------------------

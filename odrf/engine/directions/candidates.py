@@ -37,54 +37,21 @@ class FeatureGroups(NamedTuple):
     holes: np.ndarray | None = None
     missing_level: np.ndarray = NO_LEVEL
 
-    @property
-    def n_numbers(self) -> NDArray[np.int64]:
-        """Number of columns of each predictor (P,), without that of its empty cells."""
-        if self.holes is None:
-            return self.widths
-        numbers: NDArray[np.int64] = self.widths - self.holes.astype(np.int64)
-        return numbers
-
-    @property
-    def most_entries(self) -> NDArray[np.int64]:
-        """Return how many coefficients each predictor (P,) has at most while one is estimated.
-
-        Each of its numbers has a fill, and the column of empty cells a coefficient of its own.
-        """
-        if self.holes is None:
-            return self.widths
-        entries: NDArray[np.int64] = self.widths + np.where(self.holes, self.n_numbers, 0)
-        return entries
-
-    @property
-    def n_holes(self) -> int:
-        """Number of predictors with empty cells."""
-        return 0 if self.holes is None else int(self.holes.sum())
-
-    @property
-    def widths(self) -> NDArray[np.int64]:
-        """Number of columns of each predictor (P,)."""
-        widths: NDArray[np.int64] = self.first[1:] - self.first[:-1]
-        return widths
-
 
 def feature_groups_of(
     first: NDArray[np.int64], types: NDArray[np.int8], holes: NDArray[np.bool_] | None = None
 ) -> FeatureGroups:
     """Return the feature groups; `holes` (P,), all False by default, are None for a plain table."""
-    groups = FeatureGroups(first, types, np.zeros(len(types), np.bool_) if holes is None else holes)
-    is_plain = not (groups.n_holes or has_levels(groups).any())
+    if holes is None:
+        holes = np.zeros(len(types), np.bool_)
+    groups = FeatureGroups(first, types, holes)
+    is_plain = not (holes.any() or has_levels(groups).any())
     return groups._replace(holes=None) if is_plain else groups
 
 
-def has_levels(feature_groups: FeatureGroups) -> NDArray[np.bool_]:
-    """Return which predictors (P,) are factors, of several levels."""
-    return (feature_groups.types == INDICATORS) & (feature_groups.widths > 1)
-
-
-def has_many_levels(feature_groups: FeatureGroups) -> NDArray[np.bool_]:
-    """Return which predictors (P,) are factors of more than `FEW_LEVELS` levels."""
-    return (feature_groups.types == INDICATORS) & (feature_groups.widths > FEW_LEVELS)
+def has_levels(feature_groups: FeatureGroups, more_than: int = 1) -> NDArray[np.bool_]:
+    """Return which predictors (P,) are factors of more levels than so many."""
+    return (feature_groups.types == INDICATORS) & (np.diff(feature_groups.first) > more_than)
 
 
 def indicator_levels(n_classes: int) -> int:
@@ -99,7 +66,20 @@ def indicator_levels(n_classes: int) -> int:
 
 def count_terms(feature_groups: FeatureGroups) -> NDArray[np.int64]:
     """Return the columns (P,) of each predictor but that of empty cells; one for many levels."""
-    return np.where(has_many_levels(feature_groups), 1, feature_groups.n_numbers)
+    widths, holes = np.diff(feature_groups.first), feature_groups.holes
+    many = (feature_groups.types == INDICATORS) & (widths > FEW_LEVELS)
+    return np.where(many, 1, widths if holes is None else widths - holes)
+
+
+def most_coefficients(feature_groups: FeatureGroups, q: int) -> int:
+    """Return the most coefficients that q predictors have while a direction is estimated on them.
+
+    Each number of a predictor with empty cells has a fill, and their column a coefficient.
+    """
+    entries, holes = np.diff(feature_groups.first), feature_groups.holes
+    if holes is not None:
+        entries = np.where(holes, 2 * entries - 1, entries)
+    return int(np.sort(entries)[::-1][:q].sum())
 
 
 def columns_of(feature_groups: FeatureGroups, predictors: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -158,36 +138,20 @@ def proposals_for(
     indicator_levels: int = TWO_LEVELS,
 ) -> Proposals:  # fmt: skip
     """Allocate scratch for K classes and directions on up to `widest` columns."""
-    P = len(feature_groups.types)
+    first, P, holes = feature_groups.first, len(feature_groups.types), feature_groups.holes
+    mixed, empty, two_sided = np.arange(first[-1]), None, None
+    if holes is not None:
+        mixed = np.delete(mixed, first[1:][holes] - 1)
+        empty = np.repeat(np.where(holes, first[1:] - 1, -1), np.diff(first))
+        two_sided = np.zeros(ROUND, dtype=np.bool_)
+    units, many = mixed.copy(), has_levels(feature_groups, FEW_LEVELS)
+    if many.any():
+        predictor = np.searchsorted(first, mixed, side="right") - 1
+        of_many, is_first = many[predictor], mixed == first[predictor]
+        units = np.where(of_many, -1 - predictor, mixed)[is_first | ~of_many]
     return Proposals(
         np.empty((ROUND, widest), dtype=np.int64), np.empty((ROUND, widest), dtype=np.float32),
-        np.empty(ROUND, dtype=np.int64), np.ones(ROUND),
-        None if feature_groups.holes is None else np.zeros(ROUND, dtype=np.bool_),
-        np.empty(ROUND, dtype=np.int64), np.arange(P), _of_numbers(feature_groups),
-        _units(feature_groups), _empty(feature_groups), np.zeros(1, dtype=np.bool_), np.empty(K),
+        np.empty(ROUND, dtype=np.int64), np.ones(ROUND), two_sided, np.empty(ROUND, dtype=np.int64),
+        np.arange(P), mixed, units, empty, np.zeros(1, dtype=np.bool_), np.empty(K),
         np.empty(K, dtype=np.bool_), ordered, indicator_levels,
     )  # fmt: skip
-
-
-def _of_numbers(feature_groups: FeatureGroups) -> NDArray[np.int64]:
-    """Return the columns in order, without those of empty cells."""
-    columns, holes = np.arange(feature_groups.first[-1]), feature_groups.holes
-    return columns if holes is None else np.delete(columns, feature_groups.first[1:][holes] - 1)
-
-
-def _empty(feature_groups: FeatureGroups) -> NDArray[np.int64] | None:
-    """Return for each column that of its predictor's empty cells, see `Proposals`."""
-    if feature_groups.holes is None:
-        return None
-    column = np.where(feature_groups.holes, feature_groups.first[1:] - 1, -1)
-    return np.repeat(column, feature_groups.widths)
-
-
-def _units(feature_groups: FeatureGroups) -> NDArray[np.int64]:
-    """Return the same, with -1 - j for the columns of a factor j of many levels."""
-    columns, many = _of_numbers(feature_groups), has_many_levels(feature_groups)
-    if not many.any():
-        return columns
-    predictor = np.searchsorted(feature_groups.first, columns, side="right") - 1
-    is_first = columns == feature_groups.first[predictor]
-    return np.where(many[predictor], -1 - predictor, columns)[is_first | ~many[predictor]]

@@ -66,7 +66,7 @@ def class_shares_for(feature_groups: FeatureGroups, settings: KernelParams) -> C
     """
     if settings.n_classes <= 2 or settings.criterion == ORDINAL or feature_groups.holes is None:
         return None
-    widths = feature_groups.widths[has_levels(feature_groups)]
+    widths = np.diff(feature_groups.first)[has_levels(feature_groups)]
     L, K = int(widths.max(initial=1)), settings.n_classes
     D = max(min(L, K), min(K, THREE))
     return ClassShares(

@@ -175,11 +175,13 @@ class SamplerMixture(Protocol):
     ) -> tuple[DirectionSampler, ...]:
         """Return the samplers, with scratch for a tree of n rows."""
 
-    def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
-        """Return the most columns that a direction of a tree of n rows has."""
+    def widest(
+        self, feature_groups: FeatureGroups, settings: KernelParams, n: int
+    ) -> tuple[int, int]:
+        """Return the most columns that a direction of a tree of n rows has.
 
-    def estimated(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
-        """Return the most columns on which a direction is estimated; 0 if none is estimated."""
+        Also the most on which one is estimated; 0 if none is estimated.
+        """
 
     def rotation(
         self, state: NDArray[np.uint64], rows: Rows, settings: KernelParams
@@ -258,15 +260,18 @@ def placed(
     """Store what the samplers of a tree are called with."""
     ranks, rows = rows.ranks, rows._replace(ranks=None)
     score, scored = (NOT_SCORED, ()) if ranks is None else placed_scores(state, rows, ranks)
-    arguments = [(sampler, state, rows, feature_groups, proposals, work) for sampler in samplers]
-    numbers = np.array([sampler.number for sampler in samplers])
+    k = len(samplers)
+    numbers, memory = np.empty(k, dtype=np.int64), np.empty((k, ROOM), dtype=np.int64)
+    begin, draw, place = np.empty((3, k), dtype=np.int64)
+    arguments = []
+    for s, sampler in enumerate(samplers):
+        numbers[s] = sampler.number
+        arguments.append((sampler, state, rows, feature_groups, proposals, work))
+        if not config.DISABLE_JIT:
+            begin[s], draw[s], place[s] = _store(arguments[s], memory[s])
     if config.DISABLE_JIT:
-        k = len(samplers)
         plainly = [_begin_plainly] * k, [_draw_plainly] * k
         return PlacedSamplers(Calls(numbers, *plainly, arguments, score), rows, ())
-    memory = [np.empty(ROOM, dtype=np.int64) for _ in samplers]
-    stores = [_store(*both) for both in zip(arguments, memory, strict=True)]
-    begin, draw, place = np.array(stores, dtype=np.int64).reshape(-1, 3).T.copy()
     kept = arguments, memory, scored
     return PlacedSamplers(Calls(numbers, begin, draw, place, score), rows, kept)
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.growth.tree_kernel import LEAVES, NEXT, NODES, TERMS, TreeBuffers
+from odrf.engine.growth.node_values import LEAVES, NEXT, NODES, TERMS, TreeBuffers
 from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import branched
 from odrf.engine.running import with_all_that_follow

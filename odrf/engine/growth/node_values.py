@@ -16,18 +16,89 @@ splits are the same bits as if all nodes were computed anew; nodes above differ 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import ZERO, inlined, kernel
-from odrf.engine.growth.tree_kernel import TreeBuffers, buffers_for, load_direction
 from odrf.engine.kernel_params import KernelParams
 from odrf.engine.rows import Rows, divide, project
 from odrf.engine.splits.impurity import describe, impurity, whole_logs
 from odrf.engine.splits.surrogate_choice import send_by_surrogates
 from odrf.engine.splits.surrogate_scratch import surrogate_scratch
 from odrf.engine.trees.forest import Forest
+
+# The arrays of the nodes of a growing tree.
+
+# Entries of `reached`: numbers of nodes searched, of nodes, of leaves, and of terms of directions.
+NEXT, NODES, LEAVES, TERMS = 0, 1, 2, 3
+
+
+class TreeBuffers(NamedTuple):
+    """The arrays that a tree grows into, longer than it needs so far; see `Forest` for most.
+
+    `left`, `n_rows`, `start`, `order` (room,), `threshold` (room,), `weight`, `impurity`, `gain`
+    (room,), `value` (room, K), `column` (terms,).  `begin`, `end`, `depth` (room,): node i has the
+    rows ``begin[i]:end[i]`` of the tree's `Rows`; and its depth.  `coef` (terms,): the directions,
+    node by node.
+    """
+
+    left: np.ndarray
+    threshold: np.ndarray
+    start: np.ndarray
+    value: np.ndarray
+    n_rows: np.ndarray
+    weight: np.ndarray
+    impurity: np.ndarray
+    gain: np.ndarray
+    order: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+    depth: np.ndarray
+    column: np.ndarray
+    coef: np.ndarray
+
+
+def buffers_for(room: int, terms: int, K: int) -> TreeBuffers:
+    """Allocate the arrays of a tree of up to `room` nodes and `terms` terms, for K values each."""
+    return TreeBuffers(
+        np.empty(room, dtype=np.int32),
+        np.empty(room, dtype=np.float32),
+        np.empty(room + 1, dtype=np.int64),
+        np.empty((room, K)),
+        np.empty(room, dtype=np.int32),
+        np.empty(room),
+        np.empty(room),
+        np.empty(room),
+        np.empty(room, dtype=np.int32),
+        np.empty(room, dtype=np.int32),
+        np.empty(room, dtype=np.int32),
+        np.empty(room, dtype=np.int32),
+        np.empty(terms, dtype=np.int32),
+        np.empty(terms, dtype=np.float32),
+    )
+
+
+def enlarged(buffers: TreeBuffers, room: int, terms: int) -> TreeBuffers:
+    """Return a copy of the buffers with room for so many nodes and terms."""
+    longer = buffers_for(room, terms, buffers.value.shape[1])
+    for old, new in zip(buffers, longer, strict=True):
+        new[: len(old)] = old
+    return longer
+
+
+@inlined
+def load_direction(buffers, i, columns, theta):
+    """Write the direction of node i to columns[0] and theta[0]; return its number of columns."""
+    first = buffers.start[i]
+    size = buffers.start[i + 1] - first
+    for j in range(size):
+        columns[0, j], theta[0, j] = buffers.column[first + j], buffers.coef[first + j]
+    return size
+
+
+# The values of nodes.
 
 
 def describe_again(

@@ -22,26 +22,24 @@ from odrf.engine.compiling import (
     of_these_types,
     part,
 )
-from odrf.engine.growth.node_values import write_leaves
-from odrf.engine.growth.tree_builder import (
-    Growth,
-    Targets,
-    TreeBuilder,
-    as_lean_tree,
-    as_tree,
-    most_nodes,
-    renew,
-)
-from odrf.engine.growth.tree_kernel import (
+from odrf.engine.growth.node_values import (
     LEAVES,
     NEXT,
-    NODE,
     NODES,
     TERMS,
     buffers_for,
     enlarged,
-    grow_tree,
+    write_leaves,
 )
+from odrf.engine.growth.tree_builder import (
+    Growth,
+    Targets,
+    TreeBuilder,
+    as_tree,
+    most_nodes,
+    renew,
+)
+from odrf.engine.growth.tree_kernel import NODE, grow_tree
 from odrf.engine.numeric import shuffle_front
 from odrf.engine.resamples import Sampling, draw_subsample, n_drawn
 from odrf.engine.rows import rows_at
@@ -262,7 +260,8 @@ class SerialTrees:
         self._builder, self._targets = builder, targets
         self._size = n_drawn(sampling, len(targets.y))
         self._ordered = CRITERIA[builder.pool.settings.criterion].ordered
-        self._idle: list[Growth] = []
+        # the arrays of the first tree, with which others begin
+        self._idle = [self._new()]
 
     def __call__(self, stream: NDArray[np.uint64]) -> Forest:
         """Return the tree; the stream is not modified."""
@@ -278,7 +277,7 @@ class SerialTrees:
         draw_subsample(growth.state, builder.X, self._targets.y, rows.at, columns, rows.y)
         growth.begin(0, self._size, 0)
         growth.to_end()
-        tree = as_lean_tree(growth.buffers, growth.reached, self._ordered)
+        tree = as_tree(growth.buffers, growth.reached, self._ordered, lean=True)
         self._idle.append(growth)
         return tree
 

@@ -15,21 +15,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import of_these_types
-from odrf.engine.directions.candidates import FeatureGroups, Proposals
+from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.samplers import DirectionSampler, SamplerMixture, placed
 from odrf.engine.directions.subsets import rotated_back, rotated_feature_groups, rotated_rows
 from odrf.engine.factors import NO_FACTORS, Factors, Matrix, factors_of, indicated, stored
 from odrf.engine.growth.branches import GrowingBranch, GrownBranch, grow_branches, grows_in_branches
-from odrf.engine.growth.node_values import describe_again, fill, recompute_gains, write_leaves
-from odrf.engine.growth.tree_kernel import (
+from odrf.engine.growth.node_values import (
     NEXT,
     NODES,
     TERMS,
     TreeBuffers,
     buffers_for,
+    describe_again,
     enlarged,
-    grow_tree,
+    fill,
+    recompute_gains,
+    write_leaves,
 )
+from odrf.engine.growth.tree_kernel import grow_tree
 from odrf.engine.kernel_params import KernelParams
 from odrf.engine.memory import MOST_PLACES, require_memory
 from odrf.engine.resamples import RowCodes, Sampling, draw_halves
@@ -59,7 +62,8 @@ class GrowthScratch(NamedTuple):
     """Scratch arrays, samplers and buffers with which a tree is grown.
 
     `buffers`: they may be replaced by longer ones.  `n`: the most rows of a tree, counting
-    repetitions.  `permutations`: those of the proposals as they are before a tree is grown.
+    repetitions.  `permutations`: `order`, `mixed` and `units` of the proposals, which samplers go
+    on shuffling from node to node, as they are before a tree is grown.
     """
 
     scratch: Scratch
@@ -99,7 +103,8 @@ class ScratchPool:
             renew(used)
             # the sampler that all mixtures share draws anew at each node; others may go on
             if len(used.samplers) > 1:
-                used = used._replace(samplers=self._samplers(n))
+                samplers = self.mixture.samplers(self.feature_groups, self.settings, n)
+                used = used._replace(samplers=samplers)
         if not CRITERIA[self.settings.criterion].uses_logs:
             return used
         # kernels compute logarithms of larger numbers not to the last bit in the same way
@@ -117,22 +122,16 @@ class ScratchPool:
         """
         scratch = scratch_for(m, n, self.feature_groups, self.settings, self.mixture)
         buffers = buffers_for(room, scratch.columns.shape[1] + FIRST_ROOM, self.settings.n_classes)
-        permutations = tuple(each.copy() for each in _permutations(scratch.proposals))
-        return GrowthScratch(scratch, self._samplers(n), buffers, n, permutations)
-
-    def _samplers(self, n: int) -> tuple[DirectionSampler, ...]:
-        return self.mixture.samplers(self.feature_groups, self.settings, n)
+        samplers = self.mixture.samplers(self.feature_groups, self.settings, n)
+        proposals = scratch.proposals
+        permutations = proposals.order.copy(), proposals.mixed.copy(), proposals.units.copy()
+        return GrowthScratch(scratch, samplers, buffers, n, permutations)
 
 
 def renew(used: GrowthScratch) -> None:
     """Undo what a tree has done to the scratch, but for samplers that go on with a draw."""
-    for now, before in zip(_permutations(used.scratch.proposals), used.permutations, strict=True):
-        now[:] = before
-
-
-def _permutations(proposals: Proposals) -> tuple[NDArray[np.int64], ...]:
-    """Return the arrays that samplers shuffle, and go on shuffling from node to node."""
-    return proposals.order, proposals.mixed, proposals.units
+    proposals = used.scratch.proposals
+    proposals.order[:], proposals.mixed[:], proposals.units[:] = used.permutations
 
 
 # A tree that grows in arrays, step by step.
@@ -144,11 +143,6 @@ BUDGET, PER_ROW = 10_000_000, 5
 ONE_NODE = 1
 # Room for the nodes of one split: a kernel then returns after it.
 ONE_SPLIT = 3
-
-
-def growth_budget(scratch: Scratch) -> int:
-    """Return how many rows and nodes a step may search."""
-    return max(1, BUDGET // (PER_ROW + len(scratch.proposals.units)))
 
 
 def with_room(
@@ -188,7 +182,8 @@ class Growth:
 
     `pool`: options, and predictors.  `used`: its scratch.  `rows`, `state` (4,): the rows of the
     tree, which splits reorder, and its random stream, which is advanced.  `most`: the most nodes.
-    `work`: scratch of surrogate splits, if the settings have these.
+    `work`: scratch of surrogate splits, if the settings have these.  `arguments`: what the kernel
+    that grows a tree is called with.
     """
 
     def __init__(
@@ -207,12 +202,14 @@ class Growth:
         self._most, self._widest = most, scratch.columns.shape[1]
         self._samplers = placed(used.samplers, state, rows, groups, scratch.proposals, scratch.work)
         self.rows = rows = self._samplers.rows
-        calls, budget = NEVER_CALLED, growth_budget(scratch)
+        calls, budget = NEVER_CALLED, max(1, BUDGET // (PER_ROW + len(scratch.proposals.units)))
         if work is not None:
             self._placed = placed_surrogates(state, rows, settings, _shared(scratch), work)
             calls, budget = self._placed.calls, ONE_NODE
-        self._before = rows, groups, settings, state
-        self._after = scratch, self._samplers.calls, calls, self.reached, budget
+        self.arguments: tuple[Any, ...] = (
+            rows, groups, settings, state, self.buffers, scratch, self._samplers.calls, calls,
+            self.reached, budget,
+        )  # fmt: skip
         self._kernel: Callable[..., None] = grow_tree
         self._n_calls = 0
 
@@ -231,16 +228,11 @@ class Growth:
         buffers.depth[1 : L + 1] = leaves.depths
         self.reached[:] = 1, L + 1, leaves.n_leaves, 0
 
-    @property
-    def arguments(self) -> tuple[Any, ...]:
-        """What the kernel that grows a tree is called with."""
-        return (*self._before, self.buffers, *self._after)
-
     def with_unit_weights(self, unit: bool) -> None:
         """Set whether the kernel may take all weights of rows as 1."""
         if unit != self.rows.unit:
             self.rows = self.rows._replace(unit=unit)
-            self._before = (self.rows, *self._before[1:])
+            self.arguments = (self.rows, *self.arguments[1:])
 
     def step(self) -> None:
         """Grow the tree further, until its buffers are full or some time has passed.
@@ -248,15 +240,15 @@ class Growth:
         From the second step on the types of all arrays are known: of a small tree, to ask for them
         takes as long as its growth.
         """
-        arguments = self.arguments
         self._n_calls += 1
         if self._n_calls == 2:
-            self._kernel = of_these_types(self._kernel, arguments)
-        self._kernel(*arguments)
+            self._kernel = of_these_types(self._kernel, self.arguments)
+        self._kernel(*self.arguments)
 
     def make_room(self) -> None:
         """Enlarge the buffers if there is no room for a split."""
         self.buffers = with_room(self.buffers, self.reached, self._widest, self._most)
+        self.arguments = (*self.arguments[:4], self.buffers, *self.arguments[5:])
 
     def to_end(self) -> None:
         """Grow the tree to its end; the buffers are enlarged as needed."""
@@ -368,39 +360,18 @@ def as_tree(
     ordered: bool,
     surrogates: SurrogateSplits | None = None,
     root: NDArray[np.int64] | None = None,
+    lean: bool = False,
 ) -> Forest:
     """Return the grown tree as a forest of one; `ordered` is whether its classes are ordered.
 
-    With `root` (B + 1,), the buffers hold B trees, with the root of tree b at ``root[b]``.
+    With `root` (B + 1,), the buffers hold B trees, with the root of tree b at ``root[b]``.  A
+    `lean` tree has no weights of nodes and ranks of splits, see `Forest.lean`: they follow from
+    the rest if rows have the weight 1 and the tree has grown breadth-first.
     """
-    n_nodes = reached[NODES]
-    arrays = _arrays(buffers, reached)
-    if root is not None:
-        arrays["root"] = root
-    return Forest(
-        **arrays,
-        weight=buffers.weight[:n_nodes].copy(),
-        order=buffers.order[:n_nodes].copy(),
-        ordered=np.bool_(ordered),
-        surrogates=surrogates,
-    )
-
-
-def as_lean_tree(buffers: TreeBuffers, reached: NDArray[np.int64], ordered: bool) -> Forest:
-    """Return the tree without weights of nodes and ranks of splits; see `Forest.lean`.
-
-    They follow from the rest if rows have the weight 1 and the tree has grown breadth-first.
-    """
-    arrays = _arrays(buffers, reached)
-    return Forest.of(arrays | {"ordered": np.bool_(ordered), "surrogates": None})
-
-
-def _arrays(buffers: TreeBuffers, reached: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-    """Return copies of the arrays of a `Forest`, without weights and ranks."""
     n_nodes, n_terms = reached[NODES], reached[TERMS]
     narrow = np.int32 if n_terms <= MOST_PLACES else np.int64
-    return {
-        "root": np.array([0, n_nodes]),
+    arrays: dict[str, Any] = {
+        "root": np.array([0, n_nodes]) if root is None else root,
         "left": buffers.left[:n_nodes].copy(),
         "threshold": buffers.threshold[:n_nodes].copy(),
         "start": buffers.start[: n_nodes + 1].astype(narrow),
@@ -410,7 +381,13 @@ def _arrays(buffers: TreeBuffers, reached: NDArray[np.int64]) -> dict[str, NDArr
         "count": buffers.n_rows[:n_nodes].copy(),
         "impurity": buffers.impurity[:n_nodes].copy(),
         "gain": buffers.gain[:n_nodes].copy(),
+        "ordered": np.bool_(ordered),
+        "surrogates": None if surrogates is None else surrogates.in_fewer_bits(),
     }
+    if not lean:
+        arrays["weight"] = buffers.weight[:n_nodes].copy()
+        arrays["order"] = buffers.order[:n_nodes].copy()
+    return Forest.of(arrays)
 
 
 # Trees from their random streams, on the same predictors.

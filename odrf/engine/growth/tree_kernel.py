@@ -6,12 +6,11 @@ breadth-first order, and one loop over them grows the tree until it has t_n leav
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from odrf.engine.compiling import ZERO, inlined, kernel
 from odrf.engine.directions.candidates import INDICATORS
+from odrf.engine.growth.node_values import LEAVES, NEXT, NODES, TERMS, load_direction
 from odrf.engine.rows import divide, divide_columns, is_pure, project
 from odrf.engine.splits.factor_splits import send_absent_levels
 from odrf.engine.splits.impurity import NEGLIGIBLE, describe
@@ -19,63 +18,8 @@ from odrf.engine.splits.splitter import search
 from odrf.engine.splits.surrogate_scratch import send_rows
 from odrf.engine.survival.log_rank import score_node
 
-# Entries of `reached`: numbers of nodes searched, of nodes, of leaves, and of terms of directions.
-NEXT, NODES, LEAVES, TERMS = 0, 1, 2, 3
 # A node of a few rows takes about as long as this many rows of a large node.
 NODE = 256
-
-
-class TreeBuffers(NamedTuple):
-    """The arrays that a tree grows into, longer than it needs so far; see `Forest` for most.
-
-    `left`, `n_rows`, `start`, `order` (room,), `threshold` (room,), `weight`, `impurity`, `gain`
-    (room,), `value` (room, K), `column` (terms,).  `begin`, `end`, `depth` (room,): node i has the
-    rows ``begin[i]:end[i]`` of the tree's `Rows`; and its depth.  `coef` (terms,): the directions,
-    node by node.
-    """
-
-    left: np.ndarray
-    threshold: np.ndarray
-    start: np.ndarray
-    value: np.ndarray
-    n_rows: np.ndarray
-    weight: np.ndarray
-    impurity: np.ndarray
-    gain: np.ndarray
-    order: np.ndarray
-    begin: np.ndarray
-    end: np.ndarray
-    depth: np.ndarray
-    column: np.ndarray
-    coef: np.ndarray
-
-
-def buffers_for(room: int, terms: int, K: int) -> TreeBuffers:
-    """Allocate the arrays of a tree of up to `room` nodes and `terms` terms, for K values each."""
-    return TreeBuffers(
-        np.empty(room, dtype=np.int32),
-        np.empty(room, dtype=np.float32),
-        np.empty(room + 1, dtype=np.int64),
-        np.empty((room, K)),
-        np.empty(room, dtype=np.int32),
-        np.empty(room),
-        np.empty(room),
-        np.empty(room),
-        np.empty(room, dtype=np.int32),
-        np.empty(room, dtype=np.int32),
-        np.empty(room, dtype=np.int32),
-        np.empty(room, dtype=np.int32),
-        np.empty(terms, dtype=np.int32),
-        np.empty(terms, dtype=np.float32),
-    )
-
-
-def enlarged(buffers: TreeBuffers, room: int, terms: int) -> TreeBuffers:
-    """Return a copy of the buffers with room for so many nodes and terms."""
-    longer = buffers_for(room, terms, buffers.value.shape[1])
-    for old, new in zip(buffers, longer, strict=True):
-        new[: len(old)] = old
-    return longer
 
 
 @inlined
@@ -178,16 +122,6 @@ def _best_leaf(buffers, n_nodes):
         if buffers.left[i] < 0 and decrease > most:
             chosen, most = i, decrease
     return chosen
-
-
-@inlined
-def load_direction(buffers, i, columns, theta):
-    """Write the direction of node i to columns[0] and theta[0]; return its number of columns."""
-    first = buffers.start[i]
-    size = buffers.start[i + 1] - first
-    for j in range(size):
-        columns[0, j], theta[0, j] = buffers.column[first + j], buffers.coef[first + j]
-    return size
 
 
 @inlined

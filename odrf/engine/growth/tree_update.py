@@ -20,7 +20,13 @@ from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.directions.subsets import rotated_back, rotated_feature_groups, rotated_rows
 from odrf.engine.factors import Factors, n_kept
 from odrf.engine.growth.forest_builder import pays_to_copy
-from odrf.engine.growth.node_values import filled_by, refilled, with_few_rows
+from odrf.engine.growth.node_values import (
+    NODES,
+    TreeBuffers,
+    filled_by,
+    refilled,
+    with_few_rows,
+)
 from odrf.engine.growth.split_scales import splitting_response
 from odrf.engine.growth.tree_builder import (
     FIRST_ROOM,
@@ -30,7 +36,7 @@ from odrf.engine.growth.tree_builder import (
     grow_whole,
     most_nodes,
 )
-from odrf.engine.growth.tree_kernel import NODES, TreeBuffers, grow_tree
+from odrf.engine.growth.tree_kernel import grow_tree
 from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import branched
 from odrf.engine.resamples import RowCodes, Sampling, draw_halves

@@ -46,7 +46,7 @@ class LevelSums(NamedTuple):
 
 def level_sums_for(feature_groups: FeatureGroups, K: int) -> LevelSums:
     """Allocate the scratch for the factors among these predictors, and K classes."""
-    L = int(feature_groups.widths[has_levels(feature_groups)].max(initial=0))
+    L = int(np.diff(feature_groups.first)[has_levels(feature_groups)].max(initial=0))
     return LevelSums(
         np.zeros(L + 1, dtype=np.int32), np.empty((L + 1, max(K, 2) + 1)),
         np.empty(L + 1, dtype=np.float32), np.empty(L + 1, dtype=np.uint64),

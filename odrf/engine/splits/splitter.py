@@ -14,7 +14,6 @@ from odrf.engine.directions.candidates import (
     FeatureGroups,
     Proposals,
     has_levels,
-    has_many_levels,
     proposals_for,
 )
 from odrf.engine.directions.missing import FILL, clear_sides, fill_directions, is_two_sided, settled
@@ -335,16 +334,17 @@ def scratch_for(
     `feature_groups` are those that `as_searched` returns.
     `tree_rows` is its number of rows counting repetitions, which limits the size of random subsets.
     """
-    K, holes = settings.n_classes, feature_groups.n_holes
-    widest = mixture.widest(feature_groups, settings, tree_rows) + holes
-    estimated = mixture.estimated(feature_groups, settings, tree_rows)
+    K, holes, factors = settings.n_classes, 0, int(has_levels(feature_groups).sum())
+    if feature_groups.holes is not None:
+        # one compiled kernel does for all tables that have empty cells or factors
+        holes, factors = int(feature_groups.holes.sum()), max(factors, 1)
+    widest, estimated = mixture.widest(feature_groups, settings, tree_rows)
+    widest += holes
     ordered = CRITERIA[settings.criterion].ordered
     proposals = proposals_for(feature_groups, K, widest, ordered, settings.indicator_levels)
     terms = min(estimated, len(proposals.units) + holes)
-    most_levels = int(feature_groups.widths[has_many_levels(feature_groups)].max(initial=0))
-    factors = int(has_levels(feature_groups).sum())
-    if feature_groups.holes is not None:  # one compiled kernel does for all such tables
-        factors = max(factors, 1)
+    many = has_levels(feature_groups, FEW_LEVELS)
+    most_levels = int(np.diff(feature_groups.first)[many].max(initial=0))
     used = min(n, max(settings.direction_rows, 10 * terms))
     scored = min(n, max(used, 10 * most_levels))
     room = max(widest, FEW_LEVELS)

@@ -47,7 +47,7 @@ def marks_of(feature_groups: FeatureGroups) -> Marks:
         marked |= holes
     if len(missing_level):
         marked |= missing_level
-    predictor = np.repeat(np.arange(P), feature_groups.widths)
+    predictor = np.repeat(np.arange(P), np.diff(feature_groups.first))
     mark = np.where(marked, first[1:] - 1, -1)
     return Marks(first, predictor, mark, feature_groups.types == INDICATORS)
 

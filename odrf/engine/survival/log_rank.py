@@ -40,7 +40,6 @@ from odrf.engine.compiling import (
 )
 from odrf.engine.numeric import POSITION, VALUE_SHIFT, key_of_rank, sort_keys, uniform
 from odrf.engine.survival.event_ranks import EventRanks, exit_rank, has_event
-from odrf.engine.trees.forest import Forest
 
 # Scores of a node's rows for the subdistribution hazard of one cause: Gray's splits.
 # A row that has an event of another cause at T stays at risk, and counts G(t-)/G(T-) at later times
@@ -329,27 +328,30 @@ def score_node(call, lo, m):
 
 
 def split_log_ranks(
-    tree: Forest, leaf: NDArray[np.integer], ranks: EventRanks, weights: NDArray[np.float64]
+    left: NDArray[np.integer],
+    leaf: NDArray[np.integer],
+    ranks: EventRanks,
+    weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return the log-rank statistic (m,) of each split of a forest of one tree; 0 at leaves.
+    """Return the log-rank statistic (m,) of each split of a tree; 0 at leaves.
 
     It is that of the log-rank test (Mantel 1966) of the rows of the node in two groups, with the
     variance of hypergeometric numbers of events: nearly χ² with 1 degree of freedom if both sides
     have the same hazard.  Each cause has its own statistic, with events of the others censored,
     and their sum is returned.  It is 0 where the sides cannot be compared.  With ranks of the
     subdistribution of one cause its risk sets are used: rows with an event of another cause stay,
-    weighted as by Fine and Gray (1999).  leaf (n,) is the leaf of each row; weights (n,) are
-    numbers of rows, and rows of weight 0 are ignored.
+    weighted as by Fine and Gray (1999).  left (m,) is the number of the left child of each split
+    that rows can reach, -1 at other nodes, and node 0 is the root.  leaf (n,) is the leaf of each
+    row; weights (n,) are numbers of rows, and rows of weight 0 are ignored.
     """
     used = np.flatnonzero(weights > 0)
     exits = (ranks.code >> 1).astype(np.int64)
     cause = (ranks.cause if len(ranks.cause) else ranks.code & 1).astype(np.int64)
-    m, n, truncated = tree.n_nodes, len(weights), len(ranks.entry) > 0
+    m, n, truncated = len(left), len(weights), len(ranks.entry) > 0
     entries = ranks.entry.astype(np.int64)
     of_leaves = np.bincount(leaf[used], minlength=m)
-    left = np.where(tree.is_split(), tree.left, -1)
     first, last = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
-    _place_rows(left, tree.root[:-1], of_leaves, first, last)
+    _place_rows(left, of_leaves, first, last)
     by_exit = _latest_first(used, exits, leaf, first)
     by_entry = _latest_first(used, entries, leaf, first) if truncated else used[:0]
     statistic = np.zeros(m)
@@ -374,17 +376,13 @@ def _latest_first(
 
 
 @kernel
-def _place_rows(left, roots, number, first, last):
+def _place_rows(left, number, first, last):
     """Write where the rows below each node begin and end; `number` (m,) has those of leaves."""
     for node in range(len(left) - 1, -1, -1):
         last[node] = number[node]
         if left[node] >= 0:
             last[node] = last[left[node]] + last[left[node] + 1]
     first[:] = 0
-    begin = 0
-    for root in roots:
-        first[root] = begin
-        begin += last[root]
     for node in range(len(left)):
         if left[node] >= 0:
             first[left[node]] = first[node]

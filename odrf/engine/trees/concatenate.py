@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -138,32 +139,26 @@ def concatenated_arrays(trees: Sequence[_Trees], follow: set[str]) -> dict[str, 
 
     Of many small trees it is much faster, but all are in memory twice.
     """
-    nodes = _before([tree.n_nodes for tree in trees])
-    terms = _before([len(tree.index) for tree in trees])
+    arrays: dict[str, NDArray[Any]] = {}
+    before: dict[str, NDArray[np.int64]] = {}
+    for name in ("left", "index"):
+        lengths = list(map(len, map(attrgetter(name), trees)))
+        before[name] = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    nodes = before["left"]
     require_numbers(int(nodes[-1]), MOST_PLACES, "nodes of all trees", FEWER)
-    arrays: dict[str, NDArray[Any]] = {
-        name: np.concatenate([getattr(tree, name) for tree in trees])
-        for name in (*OF_NODES, *OF_TERMS)
-        if name not in follow
-    }
+    for name in (*OF_NODES, *OF_TERMS):
+        if name not in follow:
+            arrays[name] = np.concatenate(list(map(attrgetter(name), trees)))
     moved = np.repeat(nodes[:-1], np.diff(nodes)).astype(np.int32)
     arrays["left"] = np.where(arrays["left"] < 0, np.int32(-1), arrays["left"] + moved)
-    arrays["root"] = _ends_moved([tree.root for tree in trees], nodes)
-    arrays["start"] = in_fewer_bits(_ends_moved([tree.start for tree in trees], terms))
+    # places within a tree, of which it has one more: its last is the first of the next tree
+    for name, first in (("root", nodes), ("start", before["index"])):
+        places = list(map(attrgetter(name), trees))
+        lengths = list(map(len, places))
+        moved_places = np.concatenate(places) + np.repeat(first[:-1], lengths)
+        arrays[name] = np.delete(moved_places, np.cumsum(lengths[:-1], dtype=np.int64) - 1)
+    arrays["start"] = in_fewer_bits(arrays["start"])
     return arrays
-
-
-def _before(lengths: Sequence[int]) -> NDArray[np.int64]:
-    """Return how many come before each tree, and how many there are."""
-    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-
-
-def _ends_moved(
-    ends: Sequence[NDArray[np.integer]], before: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return the places of all trees, each of which has one more than places of its own."""
-    first = [of_tree[:-1] + at for of_tree, at in zip(ends, before, strict=False)]
-    return np.concatenate([*first, before[-1:]])
 
 
 def _moved(tree: _Trees, nodes: int, terms: int, follow: set[str]) -> dict[str, NDArray]:

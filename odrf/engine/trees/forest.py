@@ -395,9 +395,11 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     follow = set(FOLLOWING)
     ordered: np.bool_ = np.False_
     surrogates: list[SurrogateSplits] = []
-    coming = within_memory((tree.lean() for tree in trees), n_trees)
+    coming = within_memory(map(Forest.lean, trees), n_trees)
     first = list(islice(coming, max(1, min(FEW, int(SHARE * n_trees)))))
-    if _are_small(first, n_trees):
+    size = sum(tree.nbytes for tree in first)
+    whole = all(tree.surrogates is None for tree in first)
+    if whole and len(first) > 1 and size * n_trees <= TOGETHER * len(first):
         return concatenated([*first, *coming])
     arrays = JoinedArrays(first, n_trees)
     first.reverse()
@@ -410,22 +412,12 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     return Forest.of(arrays.taken() | {"ordered": ordered, "surrogates": of_nodes})
 
 
-def _are_small(trees: Sequence[Forest], n_trees: int) -> bool:
-    """Return whether all trees are few bytes together, by the first ones."""
-    size = sum(tree.nbytes for tree in trees)
-    return (
-        len(trees) > 1
-        and size * n_trees <= TOGETHER * len(trees)
-        and all(tree.surrogates is None for tree in trees)
-    )
-
-
 def concatenated(trees: Sequence[Forest]) -> Forest:
     """Return the forest of trees, at least one, in their order; none has surrogates.
 
     The same as `joined` returns, but all trees are in memory twice.
     """
-    follow = set(FOLLOWING).difference(*(tree.in_memory() for tree in trees))
+    follow = set(FOLLOWING).difference(*map(Forest.in_memory, trees))
     arrays = concatenated_arrays(trees, follow)
     return Forest.of(arrays | {"ordered": trees[-1].ordered, "surrogates": None}).lean()
 

@@ -136,10 +136,12 @@ class ArchiveWriter:
                 method, stored = DEFLATED, packed
         member = Member(name, method, crc, sum(map(len, stored)), size, self._at)
         digest = hashlib.sha256()
-        for piece in [local_header(member), *stored]:
-            self._file.write(piece)
-            digest.update(piece)
-            self._at += len(piece)
+        for whole in [local_header(member), *stored]:
+            for at in range(0, len(whole), CHUNK):  # so that an interrupt need not wait
+                piece = memoryview(whole)[at : at + CHUNK]
+                self._file.write(piece)
+                digest.update(piece)
+                self._at += len(piece)
         self._members.append(member)
         return Part(name, member.offset, member.stored, size, _check(digest))
 

@@ -7,11 +7,13 @@ import secrets
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
 
+from odrf.engine.running import end_if_stopped, interruptibly
 from odrf.errors import InputError, warn_user
 from odrf.fits.calibration import Recalibration
 from odrf.fits.files.archive import ArchiveWriter
@@ -33,15 +35,24 @@ def save(
     size = bytes_in_memory(fit)
     with (
         replacing(path) as file,
-        progress_bar(total=size, unit="B", unit_scale=True, progress=progress) as bar,
+        progress_bar(total=size, unit="B", desc="bytes", unit_scale=True, progress=progress) as bar,
     ):
-        archive = ArchiveWriter(file, __version__, compress=True)
-        writer = FitWriter(archive, data, lambda n: bar.update(min(n, size - bar.n)))
-        if not writer.write(result, fit):
-            file.seek(0)
-            file.truncate()
-            writer = FitWriter(ArchiveWriter(file, __version__, compress=False), data)
-            writer.write(result, fit)
+
+        def written() -> FitWriter:
+            archive = ArchiveWriter(file, __version__, compress=True)
+            writer = FitWriter(archive, data, lambda n: advance(min(n, size - bar.n)))
+            if not writer.write(result, fit):
+                file.seek(0)
+                file.truncate()
+                writer = FitWriter(ArchiveWriter(file, __version__, compress=False), data)
+                writer.write(result, fit)
+            return writer
+
+        def advance(n: int) -> None:
+            end_if_stopped()
+            bar.update(n)
+
+        writer = interruptibly(written)
         bar.update(size - bar.n)
     _say_what_load_needs(path, writer.given, writer.untrusted)
 
@@ -73,7 +84,7 @@ def replacing(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
         with part.open("x+b") as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            interruptibly(partial(os.fsync, file.fileno()))
         if target.exists():
             shutil.copymode(target, part)
         part.replace(target)

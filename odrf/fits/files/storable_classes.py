@@ -22,8 +22,9 @@ from odrf.design.survival_times import SurvivalTimes
 from odrf.design.variables import Variable
 from odrf.design.weights import Offset
 from odrf.engine.boosting import losses
+from odrf.engine.boosting.leaf_values import BoostingParams
 from odrf.engine.boosting.runs import RunRows
-from odrf.engine.boosting.state import Boosted, BoostingParams
+from odrf.engine.boosting.state import Boosted
 from odrf.engine.factors import EncodedColumns, Layout
 from odrf.engine.guided.forest import GuidedForest
 from odrf.engine.kernel_params import GuidedKernelParams, KernelParams

@@ -44,10 +44,11 @@ def grow_boosted_survival(
     offset: Offset,
     control: ResolvedBoostingOptions,
     progress: bool,
+    held: NDArray[np.bool_] | None = None,
 ) -> BoostedSurvivalFit:
     """Boost for times to an event, of one cause and not 0 for its logarithm; else `InputError`."""
     require_boostable_times(design, data, control)
-    return _with_curves(grow_boosted_fit(call, design, data, offset, control, progress))
+    return _with_curves(grow_boosted_fit(call, design, data, offset, control, progress, held))
 
 
 def require_boostable_times(

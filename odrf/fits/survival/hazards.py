@@ -229,4 +229,5 @@ def split_statistics(
     """Return the log-rank statistic (m,) of each split, of what splits are about by `control`."""
     leaf = leaf_nodes(tree, data.X, draws.n_jobs)[:, 0]
     numbers = draws.filling(0) * draws.weights * data.weight_unit
-    return split_log_ranks(tree, leaf, ranks_of_splits(data, control), numbers)
+    left = np.where(tree.is_split(), tree.left, -1)
+    return split_log_ranks(left, leaf, ranks_of_splits(data, control), numbers)

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from odrf.engine.boosting.leaf_values import refitted
+from odrf.engine.boosting.leaf_values import BoostingParams, refitted
 from odrf.engine.boosting.losses import LOSSES
 from odrf.engine.boosting.runs import Sample, added_up, added_up_by_round, added_up_by_run
-from odrf.engine.boosting.state import BoostingParams, boost, leaves_reached
+from odrf.engine.boosting.state import boost
 from odrf.engine.directions.candidates import PLAIN, FeatureGroups
 from odrf.engine.kernel_params import NO_PENALTY, KernelParams
 from odrf.engine.resamples import ALL_ROWS, SUBSAMPLE, Sampling
 from odrf.engine.splits.impurity import SQUARED_ERROR
-from odrf.engine.trees.routing import leaf_nodes
+from odrf.engine.trees.routing import leaf_nodes, leaves_reached
 from odrf.projections.axis import Axis
 from odrf.projections.mixture import Mixture, Share
 from odrf.projections.regression import LeastSquares

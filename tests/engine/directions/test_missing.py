@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from odrf.engine.compiling import kernel
 from odrf.engine.directions import missing as holes
-from odrf.engine.directions.candidates import PLAIN, FeatureGroups, proposals_for
+from odrf.engine.directions.candidates import (
+    PLAIN,
+    FeatureGroups,
+    count_terms,
+    most_coefficients,
+    proposals_for,
+)
 from odrf.engine.directions.estimation import moments
 from odrf.engine.directions.missing import load_with_missing
 from odrf.engine.directions.samplers import workspace
@@ -129,4 +135,5 @@ def test_columns_of_empty_cells_are_not_drawn_alone():
     proposals = proposals_for(groups, 1, 6)
     assert proposals.mixed.tolist() == proposals.units.tolist() == [0, 2, 3, 4]
     assert proposals.empty.tolist() == [1, 1, -1, 5, 5, 5]
-    assert groups.n_numbers.tolist() == [1, 1, 2] and groups.most_entries.tolist() == [3, 1, 5]
+    assert count_terms(groups).tolist() == [1, 1, 2]
+    assert [most_coefficients(groups, q) for q in (1, 2, 3)] == [5, 8, 9]

@@ -348,13 +348,11 @@ def test_a_copy_of_the_rows_changes_no_bit_of_a_binned_tree(tried):
 def test_no_direction_is_wider_than_the_room_made_for_it(problem):
     widths = np.diff(problem.grow(2).start)
     recipe = problem.settings
-    assert widths.max() <= recipe.mixture.widest(
-        problem.feature_groups, recipe.settings, len(problem.y)
-    )
+    assert widths.max() <= widest(problem.feature_groups, recipe, len(problem.y))
 
 
 def widest(feature_groups, recipe, n):
-    return recipe.mixture.widest(feature_groups, recipe.settings, n)
+    return recipe.mixture.widest(feature_groups, recipe.settings, n)[0]
 
 
 def test_the_room_for_a_direction():

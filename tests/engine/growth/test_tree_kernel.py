@@ -12,8 +12,9 @@ from numba import typeof
 from following import Following, grows_as_the_twin
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, feature_groups_of
 from odrf.engine.growth import tree_builder
+from odrf.engine.growth.node_values import buffers_for
 from odrf.engine.growth.tree_builder import ScratchPool, with_room
-from odrf.engine.growth.tree_kernel import NODE, buffers_for
+from odrf.engine.growth.tree_kernel import NODE
 from odrf.engine.resamples import BOOTSTRAP, SUBSAMPLE, Sampling, draw_halves
 from odrf.engine.splits.impurity import GINI, ORDINAL, SQUARED_ERROR
 from odrf.engine.splits.splitter import SORTED_TOGETHER, as_searched, scratch_for

@@ -258,7 +258,7 @@ def statistic(rows, on_left):
 def test_each_split_has_the_statistic_of_its_rows(table, seed, honest):
     X, tree, draws = grown_survival_trees(table, seed, Sampling(ALL_ROWS, 1.0, honest), 1)
     leaf, weights = leaf_nodes(tree, X, 1)[:, 0], draws.filling(0) * table.weights
-    found = split_log_ranks(tree, leaf, table.ranks, weights)
+    found = split_log_ranks(tree.left, leaf, table.ranks, weights)
     assert (found[~tree.is_split()] == 0).all()
     for node, rows, on_left in sides(tree, leaf):
         used = weights[rows] > 0
@@ -271,7 +271,7 @@ def test_each_split_has_the_statistic_of_its_rows(table, seed, honest):
 def test_statistics_of_causes_are_added_up(rows, seed):
     X, tree, _ = grown_survival_trees(rows.table, seed, Sampling(ALL_ROWS, 1.0), 1)
     leaf = leaf_nodes(tree, X, 1)[:, 0]
-    found = split_log_ranks(tree, leaf, rows.ranks, rows.table.weights)
+    found = split_log_ranks(tree.left, leaf, rows.ranks, rows.table.weights)
     for node, some, on_left in sides(tree, leaf):
         causes = [rows.twin(some).of((c,)) for c in range(1, rows.n_causes + 1)]
         expected = sum(statistic(of, on_left) for of in causes)
@@ -291,7 +291,7 @@ def test_rows_with_other_causes_stay_at_risk_of_the_subdistribution(rows, seed):
     ranks = subdistribution_ranks(time, rows.cause, 1, at, *before)
     X, tree, _ = grown_survival_trees(rows.table, seed, Sampling(ALL_ROWS, 1.0), 1)
     leaf = leaf_nodes(tree, X, 1)[:, 0]
-    found = split_log_ranks(tree, leaf, ranks, weights)
+    found = split_log_ranks(tree.left, leaf, ranks, weights)
     for node, some, on_left in sides(tree, leaf):
         of = rows.twin(some), on_left.tolist(), 1, everybody
         difference, variance = twin.subdistribution_log_rank(*of)
@@ -310,7 +310,7 @@ def test_many_rows_have_the_statistics_of_the_test_of_two_groups(truncated):
     X, tree, _ = grown_survival_trees(table, 1, Sampling(ALL_ROWS, 1.0), 1)
     leaf = leaf_nodes(tree, X, 1)[:, 0]
     ranks = event_ranks(time, event, start, table.event_times)
-    found, compared = split_log_ranks(tree, leaf, ranks, table.weights), 0
+    found, compared = split_log_ranks(tree.left, leaf, ranks, table.weights), 0
     for node, rows, on_left in sides(tree, leaf):
         assert found[node] == pytest.approx(statistic(table.twin(rows), on_left), rel=1e-8)
         compared += 1

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from odrf.engine.boosting.state import leaves_reached
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
 from odrf.engine.factors import Layout, indicated, layout_of, stored
 from odrf.engine.numeric import streams
@@ -20,7 +19,7 @@ from odrf.engine.resamples import BOOTSTRAP, Draws, Sampling
 from odrf.engine.trees import packing
 from odrf.engine.trees.forest import ARRAYS, Forest
 from odrf.engine.trees.packing import HEAD, coefficient_of, with_level_tables
-from odrf.engine.trees.routing import leaf_nodes, predict, predict_row
+from odrf.engine.trees.routing import leaf_nodes, leaves_reached, predict, predict_row
 from problems import coded, noisy, problems
 from reference.forests import leaf
 
