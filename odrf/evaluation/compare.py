@@ -476,9 +476,9 @@ def compare(
     >>> comparison.table.index[0]
     'oblique'
     >>> comparison.pairs.loc[("oblique", "axis"), ["difference", "conf_low", "conf_high"]].round(2)
-    difference   -0.03
-    conf_low     -0.07
-    conf_high     0.00
+    difference   -0.04
+    conf_low     -0.06
+    conf_high    -0.02
     Name: (oblique, axis), dtype: float64
     """
     env = environment(2)
