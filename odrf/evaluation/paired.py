@@ -21,6 +21,7 @@ from odrf.results.base import AnyResults, FittedResults
 from odrf.results.survival.estimand import EstimandResults
 from odrf.statistics.paired import (
     PairedDifference,
+    PairedRows,
     difference_by_influence,
     difference_of_areas,
     difference_of_error_rates,
@@ -108,8 +109,7 @@ class EvaluatedPair(NamedTuple):
     y: Floats
     predicted: tuple[Floats, Floats]
     wrong: tuple[Floats, Floats] | None
-    weights: Floats
-    groups: Integers | None
+    rows: PairedRows
     source: str
 
 
@@ -193,8 +193,8 @@ def compare_fits(
     if newdata is None:
         _require_same_training_rows(first, second)
     if isinstance(first, FittedResults) and isinstance(second, FittedResults):
-        pair = _evaluated_pair(first, second, newdata, groups)
-        measures, units = _measures(pair, level), pair.groups
+        pair = _evaluated_pair(first, second, newdata, groups, level)
+        measures, units = _measures(pair), pair.rows.groups
         source, n_rows = pair.source, len(pair.y)
     else:
         one, other, used = _evaluated_times(first, second, newdata)
@@ -258,8 +258,13 @@ def _groups(
 
 
 def _evaluated_pair(
-    first: FittedResults, second: FittedResults, newdata: pd.DataFrame | None, groups: Any
+    first: FittedResults,
+    second: FittedResults,
+    newdata: pd.DataFrame | None,
+    groups: str | ArrayLike | None,
+    level: float,
 ) -> EvaluatedPair:
+    """Return the predictions of both fits for the rows that both predict."""
     both = [_predicted(fit, newdata) for fit in (first, second)]
     observed = [_observed(fit, newdata) for fit in (first, second)]
     _require_same_responses(*observed)
@@ -272,13 +277,14 @@ def _evaluated_pair(
     if known.sum() < FEWEST_ROWS:
         raise InputError(f"fewer than two rows have predictions of both fits: {WAY_OUT}")
     values = [value.to_numpy(dtype=np.float64)[known] for value, _ in both]
-    y, wrong = observed[0][known], None
-    if first.classes is not None and second.classes is not None:
-        values[1] = values[1][:, second.classes.get_indexer(first.classes)]
-        wrong = tuple((label.to_numpy()[known] != y).astype(np.float64) for _, label in both)
-        y = first.classes.get_indexer(y)
-    units = _groups(first, second, newdata, groups, known)
-    return EvaluatedPair(y, (values[0], values[1]), wrong, weights[known], units, source)
+    rows = PairedRows(weights[known], _groups(first, second, newdata, groups, known), level)
+    y = observed[0][known]
+    if first.classes is None or second.classes is None:
+        return EvaluatedPair(y, (values[0], values[1]), None, rows, source)
+    one, other = ((label.to_numpy()[known] != y).astype(np.float64) for _, label in both)
+    in_order = values[1][:, second.classes.get_indexer(first.classes)]
+    codes = first.classes.get_indexer(pd.Index(y)).astype(np.float64)
+    return EvaluatedPair(codes, (values[0], in_order), (one, other), rows, source)
 
 
 def _observed(fit: FittedResults, newdata: pd.DataFrame | None) -> NDArray[Any]:
@@ -288,7 +294,7 @@ def _observed(fit: FittedResults, newdata: pd.DataFrame | None) -> NDArray[Any]:
     return y if response.classes is None else response.classes.to_numpy()[y.astype(np.int64)]
 
 
-def _predicted(fit: FittedResults, newdata: pd.DataFrame | None) -> tuple[pd.DataFrame, pd.Series]:
+def _predicted(fit: Any, newdata: pd.DataFrame | None) -> tuple[pd.DataFrame, pd.Series]:
     """Return numbers, or probabilities, as columns, and predicted numbers or classes."""
     if newdata is not None:
         label = fit.predict(newdata)
@@ -306,27 +312,36 @@ def _common_weights(first: FittedResults, second: FittedResults) -> Floats:
     return ((one > 0) & (other > 0)).astype(np.float64)
 
 
-def _measures(pair: EvaluatedPair, level: float) -> dict[str, PairedDifference]:
+def _measures(pair: EvaluatedPair) -> dict[str, PairedDifference]:
     """Return the differences of the scores by their names."""
-    rows = pair.weights, pair.groups, level
+    (one, other), rows = pair.predicted, pair.rows
     if pair.wrong is None:
-        off = [value[:, 0] - pair.y for value in pair.predicted]
+        off, other_off = one[:, 0] - pair.y, other[:, 0] - pair.y
         return {
-            "mean squared error": difference_of_means(off[0] ** 2, off[1] ** 2, *rows),
-            "mean absolute error": difference_of_means(np.abs(off[0]), np.abs(off[1]), *rows),
+            "mean squared error": difference_of_means(off**2, other_off**2, rows),
+            "mean absolute error": difference_of_means(np.abs(off), np.abs(other_off), rows),
         }
-    codes, K = pair.y, pair.predicted[0].shape[1]
-    brier = [np.sum((p - np.eye(K)[codes]) ** 2, axis=1) for p in pair.predicted]
-    logs = [-np.log(np.maximum(p[np.arange(len(p)), codes], LEAST)) for p in pair.predicted]
+    codes = pair.y.astype(np.int64)
     measures = {
-        "error rate": difference_of_error_rates(*pair.wrong, *rows),
-        "Brier score": difference_of_means(*brier, *rows),
-        "log loss": difference_of_means(*logs, *rows),
+        "error rate": difference_of_error_rates(*pair.wrong, rows),
+        "Brier score": difference_of_means(_brier(one, codes), _brier(other, codes), rows),
+        "log loss": difference_of_means(_log_loss(one, codes), _log_loss(other, codes), rows),
     }
-    if K == 2 and len(np.unique(codes)) == 2:
-        of_second = (p[:, 1] for p in pair.predicted)
-        measures["area under ROC curve"] = difference_of_areas(*of_second, pair.y, *rows)
+    if one.shape[1] == 2 and len(np.unique(codes)) == 2:
+        event = codes.astype(np.float64)
+        area = difference_of_areas(one[:, 1], other[:, 1], event, rows)
+        measures["area under ROC curve"] = area
     return measures
+
+
+def _brier(p: Floats, codes: Integers) -> Floats:
+    """Return the squared distances (n,) of probabilities (n, K) from the indicators of classes."""
+    return np.asarray(np.sum((p - np.eye(p.shape[1])[codes]) ** 2, axis=1))
+
+
+def _log_loss(p: Floats, codes: Integers) -> Floats:
+    """Return minus the logarithms (n,) of the probabilities (n, K) of the observed classes."""
+    return np.asarray(-np.log(np.maximum(p[np.arange(len(p)), codes], LEAST)))
 
 
 # Times to an event.

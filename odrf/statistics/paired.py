@@ -23,6 +23,14 @@ ROUNDING = 1e-14
 T, NORMAL, MCNEMAR, DELONG = "t", "normal", "McNemar", "DeLong"
 
 
+class PairedRows(NamedTuple):
+    """What tests need of n rows: weights (n,), groups (n,) or None, and the intervals' level."""
+
+    weights: Floats
+    groups: Integers | None
+    level: float
+
+
 class PairedDifference(NamedTuple):
     """Two scores, the first less the second with standard error and interval, and a p-value.
 
@@ -47,40 +55,37 @@ def paired_difference(
     Without an error, equal scores have the p-value 1; others have neither interval nor p-value.
     """
     first, second = scores
-    difference = first - second
-    if not std_error > ROUNDING * max(abs(first), abs(second)):
-        known = abs(difference) <= ROUNDING * max(abs(first), abs(second)) and std_error >= 0
-        ends = (0.0, 0.0, 0.0, 0.0, 1.0) if known else (difference, *[float("nan")] * 4)
-        return PairedDifference(first, second, *ends, test)
-    half = reach_in_errors(level, freedom) * std_error
-    p_value = float(2 * scipy.stats.t(freedom).sf(abs(difference) / std_error))
-    ends = (difference, std_error, difference - half, difference + half, p_value)
-    return PairedDifference(first, second, *ends, test)
+    difference, least = first - second, ROUNDING * max(abs(first), abs(second))
+    if std_error > least:
+        half = reach_in_errors(level, freedom) * std_error
+        low, high = difference - half, difference + half
+        p_value = float(2 * scipy.stats.t(freedom).sf(abs(difference) / std_error))
+    elif abs(difference) <= least and std_error >= 0:
+        difference, std_error, low, high, p_value = 0.0, 0.0, 0.0, 0.0, 1.0
+    else:
+        std_error, low, high, p_value = [float("nan")] * 4
+    return PairedDifference(first, second, difference, std_error, low, high, p_value, test)
 
 
-def difference_of_means(
-    first: Floats, second: Floats, weights: Floats, groups: Integers | None, level: float
-) -> PairedDifference:
+def difference_of_means(first: Floats, second: Floats, rows: PairedRows) -> PairedDifference:
     """Return the difference of two weighted mean losses of the same rows (n,), by Student's t."""
-    share = weights / weights.sum()
+    share, groups = rows.weights / rows.weights.sum(), rows.groups
     scores = float(share @ first), float(share @ second)
     off = first - second
     units = np.arange(len(off)) if groups is None else groups
     variance = variance_of_groups(share * (off - share @ off), units)
     freedom = len(np.unique(units)) - 1
-    return paired_difference(scores, float(np.sqrt(variance)), level, freedom, T)
+    return paired_difference(scores, float(np.sqrt(variance)), rows.level, freedom, T)
 
 
-def difference_of_error_rates(
-    first: Floats, second: Floats, weights: Floats, groups: Integers | None, level: float
-) -> PairedDifference:
+def difference_of_error_rates(first: Floats, second: Floats, rows: PairedRows) -> PairedDifference:
     """Return the difference of two error rates; `first` and `second` (n,) are 1 where wrong.
 
     McNemar's exact test asks whether, of the rows that one of both has wrong, each has as many. It
     is of independent rows that count alike; otherwise Student's t of means stands for it.
     """
-    found = difference_of_means(first, second, weights, groups, level)
-    if groups is not None or (weights != weights[0]).any():
+    found = difference_of_means(first, second, rows)
+    if rows.groups is not None or (rows.weights != rows.weights[0]).any():
         return found
     from statsmodels.stats.contingency_tables import mcnemar  # noqa: PLC0415 - slow to load
 
@@ -90,30 +95,23 @@ def difference_of_error_rates(
 
 
 def difference_of_areas(
-    first: Floats,
-    second: Floats,
-    event: Floats,
-    weights: Floats,
-    groups: Integers | None,
-    level: float,
+    first: Floats, second: Floats, event: Floats, rows: PairedRows
 ) -> PairedDifference:
     """Return the difference of the areas under the ROC curves of two probabilities (n,).
 
     DeLong, DeLong and Clarke-Pearson (1988, Biometrics 44, 837-845); with groups Obuchowski (1997,
     Biometrics 53, 567-578) and Student's t.
     """
-    areas, parts = zip(
-        *(area_and_parts(values, event, weights) for values in (first, second)), strict=True
-    )
-    off, yes = parts[0] - parts[1], event > 0
-    if groups is not None:
-        variance, freedom = variance_of_groups(off, groups), len(np.unique(groups)) - 1.0
+    area, parts = area_and_parts(first, event, rows.weights)
+    other, parts_of_other = area_and_parts(second, event, rows.weights)
+    off, yes, freedom = parts - parts_of_other, event > 0, float("inf")
+    if rows.groups is not None:
+        variance, freedom = variance_of_groups(off, rows.groups), len(np.unique(rows.groups)) - 1
     else:
-        variance = sum(
-            variance_of_groups(off[of_class], np.arange(of_class.sum())) for of_class in (yes, ~yes)
-        )
-        freedom = float("inf")
-    return paired_difference(areas, float(np.sqrt(variance)), level, freedom, DELONG)
+        of_classes = [off[yes], off[~yes]]
+        variance = sum(variance_of_groups(each, np.arange(len(each))) for each in of_classes)
+    error = float(np.sqrt(variance))
+    return paired_difference((area, other), error, rows.level, freedom, DELONG)
 
 
 def area_and_parts(p: Floats, event: Floats, weights: Floats) -> tuple[float, Floats]:
@@ -136,7 +134,7 @@ def difference_by_influence(
 ) -> PairedDifference:
     """Return the difference of two scores, `influence` (n,) being that of rows on it."""
     if groups is None:
-        error, freedom = float(np.sqrt(np.sum(influence**2))), float("inf")
-        return paired_difference(scores, error, level, freedom, NORMAL)
+        error = float(np.sqrt(np.sum(influence**2)))
+        return paired_difference(scores, error, level, float("inf"), NORMAL)
     error = float(np.sqrt(variance_of_groups(influence, groups)))
-    return paired_difference(scores, error, level, len(np.unique(groups)) - 1.0, T)
+    return paired_difference(scores, error, level, len(np.unique(groups)) - 1, T)

@@ -11,6 +11,7 @@ from scipy.stats import t as student
 from statsmodels.stats.contingency_tables import mcnemar
 
 from odrf.statistics.paired import (
+    PairedRows,
     area_and_parts,
     difference_by_influence,
     difference_of_areas,
@@ -70,7 +71,7 @@ def two_scores(request):
 def test_delong_is_the_sum_over_pairs_of_rows(two_scores):
     first, second, event, _ = two_scores
     areas, variance = delong_by_pairs(first, second, event)
-    found = difference_of_areas(first, second, event, np.ones(40), None, LEVEL)
+    found = difference_of_areas(first, second, event, PairedRows(np.ones(40), None, LEVEL))
     assert (found.first, found.second) == pytest.approx(tuple(areas))
     assert found.std_error == pytest.approx(sqrt(variance))
     z = (areas[0] - areas[1]) / sqrt(variance)
@@ -81,7 +82,7 @@ def test_delong_is_the_sum_over_pairs_of_rows(two_scores):
 
 def test_areas_of_groups_have_the_error_of_their_sums(two_scores):
     first, second, event, groups = two_scores
-    found = difference_of_areas(first, second, event, np.ones(40), groups, LEVEL)
+    found = difference_of_areas(first, second, event, PairedRows(np.ones(40), groups, LEVEL))
     error = sqrt(obuchowski_by_pairs(first, second, event, groups))
     assert found.std_error == pytest.approx(error)
     freedom = len(np.unique(groups)) - 1
@@ -103,7 +104,7 @@ def test_rows_of_weight_two_are_two_rows_in_areas(two_scores):
 def test_error_rates_have_mcnemar_s_test(seed):
     rng = np.random.default_rng(seed)
     wrong = (rng.random((2, 60)) < [[0.2], [0.35]]).astype(float)
-    found = difference_of_error_rates(*wrong, np.ones(60), None, LEVEL)
+    found = difference_of_error_rates(*wrong, PairedRows(np.ones(60), None, LEVEL))
     table = [[((wrong[0] == a) & (wrong[1] == b)).sum() for b in (0, 1)] for a in (0, 1)]
     assert found.p_value == pytest.approx(mcnemar(table, exact=True).pvalue)
     only = table[1][0], table[0][1]
@@ -116,30 +117,32 @@ def test_error_rates_of_groups_or_weights_have_the_test_of_means():
     wrong = (np.random.default_rng(1).random((2, 60)) < 0.3).astype(float)
     groups = np.arange(60) // 3
     for weights, of_groups in ((np.ones(60), groups), (1.0 + np.arange(60) % 2, None)):
-        found = difference_of_error_rates(*wrong, weights, of_groups, LEVEL)
-        assert found == difference_of_means(*wrong, weights, of_groups, LEVEL)
+        found = difference_of_error_rates(*wrong, PairedRows(weights, of_groups, LEVEL))
+        assert found == difference_of_means(*wrong, PairedRows(weights, of_groups, LEVEL))
         assert found.test == "t"
 
 
 def test_mean_losses_have_the_paired_t():
     first, second = np.random.default_rng(1).normal(size=(2, 30))
-    found = difference_of_means(first, second, np.ones(30), None, LEVEL)
+    found = difference_of_means(first, second, PairedRows(np.ones(30), None, LEVEL))
     expected = ttest_rel(first, second)
     assert found.p_value == pytest.approx(expected.pvalue)
     ends = expected.confidence_interval(LEVEL)
     assert (found.conf_low, found.conf_high) == pytest.approx((ends.low, ends.high))
     # whole groups of rows that are alike are as few units as there are groups
     many = np.repeat(np.arange(30), 4)
-    of_groups = difference_of_means(first[many], second[many], np.ones(120), many, LEVEL)
+    of_groups = difference_of_means(
+        first[many], second[many], PairedRows(np.ones(120), many, LEVEL)
+    )
     assert of_groups[:7] == pytest.approx(found[:7])
 
 
 def test_equal_predictions_do_not_differ_and_constant_differences_have_no_test():
     ones, zeros = np.ones(10), np.zeros(10)
-    equal = difference_of_means(ones, ones, ones, None, LEVEL)
+    equal = difference_of_means(ones, ones, PairedRows(ones, None, LEVEL))
     assert equal[2:7] == (0, 0, 0, 0, 1)
-    constant = difference_of_means(ones, zeros, ones, None, LEVEL)
-    assert constant.difference == 1
+    constant = difference_of_means(ones, zeros, PairedRows(ones, None, LEVEL))
+    assert constant.difference == pytest.approx(1)
     assert np.isnan([constant.std_error, constant.conf_low, constant.p_value]).all()
 
 
@@ -151,21 +154,21 @@ def of_areas(rng, groups):
     shared = rng.normal(size=n)[unit]
     noise = [rng.normal(size=n)[unit] + rng.normal(size=n) for _ in range(2)]
     scores = [event + shared + each for each in noise]
-    return difference_of_areas(*scores, event, np.ones(n), groups, LEVEL).p_value
+    return difference_of_areas(*scores, event, PairedRows(np.ones(n), groups, LEVEL)).p_value
 
 
 def of_means(rng, groups):
     n = 60
     unit = np.arange(n) if groups is None else groups[:n]
     losses = [(rng.normal(size=n)[unit] + rng.normal(size=n)) ** 2 for _ in range(2)]
-    return difference_of_means(*losses, np.ones(n), unit, LEVEL).p_value
+    return difference_of_means(*losses, PairedRows(np.ones(n), unit, LEVEL)).p_value
 
 
 def of_error_rates(rng, groups):
     n = 150
     unit = np.arange(n) if groups is None else groups
     wrong = [(rng.normal(size=n)[unit] + rng.normal(size=n) > 1).astype(float) for _ in range(2)]
-    return difference_of_error_rates(*wrong, np.ones(n), groups, LEVEL).p_value
+    return difference_of_error_rates(*wrong, PairedRows(np.ones(n), groups, LEVEL)).p_value
 
 
 def of_influence(rng, groups):
@@ -191,8 +194,10 @@ def test_tests_of_equally_good_predictions_hold_their_level(test, grouped):
 
 def test_without_groups_tests_of_rows_that_are_alike_reject_too_often():
     rng = np.random.default_rng(6)
-    unit, rejected = np.repeat(np.arange(30), 5), 0
+    unit, rejected, rows = np.repeat(np.arange(30), 5), 0, PairedRows(np.ones(150), None, LEVEL)
     for _ in range(200):
         losses = [rng.normal(size=30)[unit] for _ in range(2)]
-        rejected += difference_of_means(*losses, np.ones(150), None, LEVEL).p_value <= 0.05
+        rejected += (
+            difference_of_means(*losses, PairedRows(np.ones(150), None, LEVEL)).p_value <= 0.05
+        )
     assert rejected / 200 > 0.2
