@@ -193,11 +193,9 @@ def test_tests_of_equally_good_predictions_hold_their_level(test, grouped):
 
 
 def test_without_groups_tests_of_rows_that_are_alike_reject_too_often():
-    rng = np.random.default_rng(6)
-    unit, rejected, rows = np.repeat(np.arange(30), 5), 0, PairedRows(np.ones(150), None, LEVEL)
+    rng, rejected = np.random.default_rng(6), 0
+    unit, rows = np.repeat(np.arange(30), 5), PairedRows(np.ones(150), None, LEVEL)
     for _ in range(200):
         losses = [rng.normal(size=30)[unit] for _ in range(2)]
-        rejected += (
-            difference_of_means(*losses, PairedRows(np.ones(150), None, LEVEL)).p_value <= 0.05
-        )
+        rejected += difference_of_means(*losses, rows).p_value <= 0.05
     assert rejected / 200 > 0.2
