@@ -2,6 +2,6 @@
 
 import sys
 
-from odrf.cli.running import main
+from odrf.cli.commands import main
 
 sys.exit(main())

@@ -18,8 +18,8 @@ SEEN = ("odrf.results", "odrf.reports", "odrf.evaluation", "odrf.simulate")
 # Classes in these packages that no function hands to users.
 INSIDE = {
     "BestModel", "Estimator", "Experiment", "Function", "EvaluatedRows", "Known", "LogNormalLaw",
-    "Metric", "Model", "PowerLaw", "ResultsType", "RowSplit", "SampleSource", "SampledBlocks",
-    "Scoring", "Split", "SurvivalLaw", "Task", "View", "WeibullLaw",
+    "Metric", "PowerLaw", "ResultsType", "RowSplit", "SampleSource", "SampledBlocks",
+    "Scoring", "Simulated", "Split", "Task", "View", "WeibullLaw",
 }  # fmt: skip
 
 

@@ -4,6 +4,6 @@ What comes from the command line is text from outside: formulas use the function
 NumPy's arithmetic, and options are plain values.  Nothing of it is run as code.
 """
 
-from odrf.cli.running import main
+from odrf.cli.commands import main
 
 __all__ = ["main"]

@@ -1,4 +1,4 @@
-"""What commands write: messages, JSON, files."""
+"""What commands write: messages, results, predictions, JSON."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from io import BytesIO
 from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
 import pandas as pd
 
-from odrf.cli.tables import STDIN, ending
-from odrf.errors import InputError
-from odrf.fits.files.saving import replaced
+from odrf.cli.files import COMPRESSIONS, write_target
+from odrf.errors import InputError, nearest
+from odrf.text.names import free_name
 from odrf.text.summary import Summary
 from odrf.version import __version__
 
@@ -115,52 +116,6 @@ def _plain(value: Any) -> Any:
     return None if value is pd.NA or value is pd.NaT else str(value)
 
 
-def check_targets(targets: Mapping[str, Path | None], read: Sequence[Path | None]) -> None:
-    """Raise `InputError` if writing is bound to fail, or would destroy what is read.
-
-    `targets` are the files to be written, by their options such as ``"--out"``, None without the
-    option; `read` are the files that the command reads.
-    """
-    others = [path for path in read if path is not None and path != STDIN]
-    for option, target in targets.items():
-        if target is not None:
-            _check_target(option, target, others)
-            others.append(target)
-    out = targets.get("--out")
-    if out is not None and ending(out) == ".parquet":
-        raise InputError(f"--out {out}: predictions are written as csv: use another ending")
-
-
-def write_target(path: Path, content: bytes) -> None:
-    """Write a file as a whole; what is no file, such as a pipe, or is a stream, is written to."""
-    stream = path.absolute().is_relative_to("/dev")
-    if stream or (path.exists() and not path.is_file()):
-        path.write_bytes(content)
-    else:
-        replaced(path, content)
-
-
-def _check_target(option: str, target: Path, others: Sequence[Path]) -> None:
-    """Raise `InputError` if a file cannot be written, or is one of the `others`."""
-    if target == STDIN:
-        stdout = "; predict writes to stdout without it" * (option == "--out")
-        raise InputError(f"{option} - is no file: name one{stdout}")
-    if not target.parent.is_dir():
-        raise InputError(f"{target}: there is no folder {target.parent}: create it first")
-    if target.is_dir():
-        raise InputError(f"{option} {target} is a folder: name a file in it")
-    if not os.access(target if target.exists() else target.parent, os.W_OK):
-        raise InputError(f"{option} {target} may not be written: use another file or folder")
-    for other in others:
-        if target.resolve() == other.resolve() or (
-            target.exists() and other.exists() and target.samefile(other)
-        ):
-            raise InputError(
-                f"{option} {target} is the same file as {other}, which would be lost: use another "
-                "name"
-            )
-
-
 PICTURES = "odrf.cli.pictures"
 
 
@@ -175,3 +130,98 @@ def plot_to(path: Path | None, drawn: Callable[[], Any]) -> None:
     if path is not None:
         import_module(PICTURES).write_plot(drawn, path)
         report(f"wrote the plot to {path}")
+
+
+OF_CLASSES = ("class", "prob", "cumulative")
+OF_TIMES = ("risk", "survival", "hazard", "incidence", "time", "rmst", "lost", "quantile", "link")
+# Types of fits for times to an event that others have, too.
+OF_OTHERS = ("quantile", "link")
+PREDICTED = {
+    "regression": "a number",
+    "classification": "a class",
+    "survival": "a time to an event",
+}
+DEFAULTS = {"survival": "risk"}
+
+
+def predicted(
+    fit: Any,
+    new: pd.DataFrame,
+    type: str | None,
+    options: Mapping[str, Any],
+    progress: bool,
+    keep: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Return the predictions, a row for each row of the table, after the columns to `keep`.
+
+    Their numbers are called ``row``, or ``row_`` if a column is called so.
+    """
+    values = _predicted(fit, new, type, {**options, "progress": progress})
+    names = [str(column) for column in values.columns]
+    twice = [name for name in keep if name in names]
+    if twice:
+        raise InputError(
+            f"--keep {twice[0]}: a column of predictions has this name, too: rename it in the table"
+        )
+    whole = new[list(keep)].join(values) if keep else values
+    return whole.rename_axis(free_name("row", [*keep, *names]))
+
+
+def check_kept(names: Sequence[str], new: pd.DataFrame) -> None:
+    """Raise `InputError` if ``--keep`` names a column twice, or one that the rows lack."""
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            raise InputError(f"--keep {name} is there twice: leave one of them out")
+        if name not in new.columns:
+            hint = nearest(name, map(str, new.columns))
+            raise InputError(f"--keep {name}: the rows to predict have no such column{hint}")
+
+
+def _predicted(
+    fit: Any, new: pd.DataFrame, type: str | None, options: Mapping[str, Any]
+) -> pd.DataFrame:
+    if type is None and fit.kind == "classification":
+        labels = pd.DataFrame({"prediction": fit.predict(new, type="class", **options)})
+        return labels.join(fit.predict(new, type="prob", **options).add_prefix("prob_"))
+    type = type or DEFAULTS.get(fit.kind, "response")
+    values = fit.predict(new, type=type, **options)
+    if isinstance(values, pd.Series):
+        return values.to_frame("prediction")
+    if isinstance(values.columns, pd.MultiIndex):
+        values.columns = pd.Index([f"{cause} {time}" for cause, time in values.columns])
+    return values
+
+
+def check_type(type: str | None, times: str | None, kind: str) -> None:
+    """Raise `InputError` if `type` or `times` is not for a response of this kind."""
+    if type in OF_CLASSES and kind != "classification":
+        raise InputError(f"--type {type} needs classes, and the response is {PREDICTED[kind]}")
+    of_times = {
+        f"--type {type}": type in OF_TIMES and type not in OF_OTHERS,
+        "--times": times is not None,
+    }
+    for words, given in of_times.items():
+        if given and kind != "survival":
+            raise InputError(
+                f"{words} is for times to an event, and the response is {PREDICTED[kind]}: "
+                "leave it out"
+            )
+
+
+def times_argument(text: str | None) -> dict[str, list[float]]:
+    """Return the argument `times` of ``--times``, if it is given."""
+    if text is None:
+        return {}
+    try:
+        return {"times": [float(part) for part in text.split(",")]}
+    except ValueError:
+        raise InputError(f"--times {text}: write numbers, as in --times 365,730") from None
+
+
+def write_predictions(predictions: pd.DataFrame, path: Path) -> None:
+    """Write predictions as csv, each with the number of its row."""
+    content = BytesIO()
+    compression = COMPRESSIONS.get(path.suffix.lower())
+    predictions.to_csv(content, compression=compression)
+    write_target(path, content.getvalue())
+    report(f"wrote predictions of {len(predictions)} rows to {path}")

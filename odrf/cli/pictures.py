@@ -10,7 +10,7 @@ import matplotlib
 import numpy as np
 from matplotlib.backend_bases import FigureCanvasBase
 
-from odrf.cli.output import write_target
+from odrf.cli.files import write_target
 from odrf.errors import allowed
 
 

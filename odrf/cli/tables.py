@@ -1,14 +1,12 @@
-"""Tables in files and from stdin: how they are written, and how their columns are read."""
+"""Tables in files and from stdin, and how their columns are read."""
 
 from __future__ import annotations
 
 import csv
 import re
-import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -16,79 +14,24 @@ from typing import Any
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from odrf.cli.files import DECIMALS, PLAIN, STDIN, TableForm, ending, na_option, require_known
 from odrf.datasets import first_rows, lines_of, opened, read_separated
 from odrf.design.columns import TEXT
 from odrf.design.encoding import Indicators
+from odrf.design.formula import quoted
 from odrf.errors import InputError, warn_user
 
-FORMATS = ("csv", "csv2", "tsv", "parquet")
-# What separates columns, and what decimals; csv2 is what R calls so.
-SEPARATED = {"csv2": (";", ","), "tsv": ("\t", ".")}
-# What shells write more easily than the character itself.
-SPELLED = {"tab": "\t", r"\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
-DECIMALS = (".", ",")
-# Endings of tables that other programs write: as text these would be one column of odd signs.
-OTHERS = ("xls", "xlsx", "ods", "dta", "sav", "sas7bdat", "rds", "rda", "rdata", "feather", "json")
 # What stands in cells without a value.
 SIGNS_OF_EMPTY = ("", "?", ".", "-", "--", "*", "n.a.", "missing", "unknown")
 # Where nearly all texts are numbers, so few others are taken for what stands in empty cells.
 NEARLY_ALL, FEW = 0.9, 3
 # Beside a comma, or a point where decimals have commas.
-SIGNS_OF_THOUSANDS = ("'", "\u2019", " ", "\u00a0", "\u202f")
+APOSTROPHES, SPACES = ("'", "\u2019"), (" ", "\u00a0", "\u202f")
+SIGNS_OF_THOUSANDS = (*APOSTROPHES, *SPACES)
+# Whether texts may be numbers is seen from about so many.
+SOME = 1000
+LIKE_A_NUMBER = r"[-+]?[.,]?\d[\d.,'\u2019\s]*([eE][-+]?\d+)?"
 MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-STDIN = Path("-")
-COMPRESSIONS: Mapping[str, Any] = {
-    ".gz": "gzip",
-    ".bz2": "bz2",
-    ".xz": "xz",
-    ".zip": "zip",
-    ".zst": "zstd",
-}
-
-
-@dataclass(frozen=True)
-class TableForm:
-    """How tables are written, as ``--format`` and other options say; None: by the file.
-
-    `sep` stands between columns, `decimal` before decimals; cells with a text of `na` are empty;
-    lines that begin with `comment` are left out.
-    """
-
-    format: str | None = None
-    sep: str | None = None
-    decimal: str | None = None
-    na: tuple[str, ...] = ()
-    encoding: str | None = None
-    comment: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.sep is not None and len(SPELLED.get(self.sep, self.sep)) != 1:
-            raise InputError(f"--sep {self.sep!r}: use one character, such as ';', or tab or space")
-        if self.decimal is not None and self.decimal not in DECIMALS:
-            raise InputError(f"--decimal {self.decimal!r}: use a point or a comma")
-        if self.comment == "":
-            raise InputError("--comment is empty: give what lines begin with, as in --comment '#'")
-
-    def of_file(self, format: str) -> tuple[str, str]:
-        """Return what separates the columns of a file, and what its decimals."""
-        sep, decimal = SEPARATED.get(format, (",", "."))
-        given = sep if self.sep is None else SPELLED.get(self.sep, self.sep)
-        return given, decimal if self.decimal is None else self.decimal
-
-    def require_text(self, named: str) -> None:
-        """Raise `InputError` if an option is for tables of text alone."""
-        for name in ("sep", "decimal", "na", "encoding", "comment"):
-            if getattr(self, name) not in (None, ()):
-                raise InputError(f"--{name} is for tables of text, and {named} is none: leave it")
-
-
-PLAIN = TableForm()
-
-
-def ending(path: Path) -> str:
-    """Return the ending of a file in small letters, without that of its compression."""
-    compressed = path.suffix.lower() in COMPRESSIONS
-    return Path(path.stem if compressed else path.name).suffix.lower()
 
 
 def read_table(
@@ -102,7 +45,7 @@ def read_table(
     format = form.format
     if format is None:
         format = ending(path).removeprefix(".")
-        _require_known(path, format)
+        require_known(path, format)
     from_stdin = path == STDIN
     source: Any = BytesIO(sys.stdin.buffer.read()) if from_stdin else path
     named = "the table from stdin" if from_stdin else str(path)
@@ -136,14 +79,6 @@ def known_texts(fit: Any) -> dict[str, list[str]]:
     if classes is not None and all(isinstance(each, str) for each in classes):
         texts |= {name: list(map(str, classes)) for name in response.columns}
     return texts
-
-
-def _require_known(path: Path, format: str) -> None:
-    """Raise `InputError` for a file of another program; what is called otherwise may be csv."""
-    if format in OTHERS:
-        raise InputError(
-            f"{path} is a file in .{format}, which is not read: save the table as .csv or .parquet"
-        )
 
 
 def _read_text(
@@ -266,13 +201,15 @@ def _read_column(column: pd.Series, decimal: str, form: TableForm) -> pd.Series:
     """
     cells = pd.Series(column.dropna().unique(), dtype=object).astype(str)
     bare, other = cells.str.strip(), DECIMALS[1 - DECIMALS.index(decimal)]
+    if not bare.iloc[:: len(bare) // SOME + 1].str.fullmatch(LIKE_A_NUMBER).any():
+        return column
     numbers = _numbers(bare, decimal)
     for sign in (other, *SIGNS_OF_THOUSANDS):
         grouped = bare.str.fullmatch(_grouped(sign, decimal))
         if not grouped.any():
             continue
         if (numbers | grouped).all():
-            if form.decimal is None and sign == other:
+            if form.decimal is None or sign != other:
                 _warn_of_thousands(column.name, bare[grouped], sign, decimal)
             return _without_groups(column, sign, decimal)
         if _empty(bare, numbers | grouped).any():
@@ -315,16 +252,19 @@ def _without_groups(column: pd.Series, sign: str, decimal: str) -> pd.Series:
 
 def _warn_of_thousands(name: Any, grouped: pd.Series, sign: str, decimal: str) -> None:
     """Warn, unless a cell with two signs of thousands, or decimals, shows what they are."""
-    if (grouped.str.count(re.escape(sign)) > 1).any() or grouped.str.contains(
-        decimal, regex=False
-    ).any():
+    twice = grouped.str.count(re.escape(sign)) > 1
+    if (twice | grouped.str.contains(decimal, regex=False)).any():
         return
-    text, kind = grouped.iloc[0], "commas" if sign == "," else "points"
-    value = text.replace(sign, "")
-    warn_user(
-        f"{name!r} has {kind} of thousands: {text!r} is read as {value}; if these are decimals, "
-        f"add --decimal '{sign}'; else --decimal '{decimal}' hides this line"
-    )
+    text = grouped.iloc[0]
+    read = f"of thousands: {text!r} is read as {text.replace(sign, '')}"
+    if sign in DECIMALS:
+        warn_user(
+            f"{name!r} has {'commas' if sign == ',' else 'points'} {read}; if these are decimals, "
+            f"add --decimal '{sign}'; else --decimal '{decimal}' hides this line"
+        )
+    else:
+        signs = "apostrophes" if sign in APOSTROPHES else "blanks"
+        warn_user(f"{name!r} has {signs} {read}; write C({quoted(name)}) if these are labels")
 
 
 def _empty(bare: pd.Series, numbers: pd.Series) -> pd.Series:
@@ -335,12 +275,6 @@ def _empty(bare: pd.Series, numbers: pd.Series) -> pd.Series:
     return ~numbers & bool(numbers.any() and (known or few))
 
 
-def na_option(text: str) -> str:
-    """Return the option that makes cells with this text empty."""
-    quoted = shlex.quote(text)
-    return f"--na={quoted}" if text.startswith("-") else f"--na {quoted}"
-
-
 def _why(error: Exception, form: TableForm) -> str:
     """Return in words why a file cannot be read."""
     if not isinstance(error, UnicodeError):
@@ -348,9 +282,3 @@ def _why(error: Exception, form: TableForm) -> str:
     if form.encoding is not None:
         return f"it is no text in --encoding {form.encoding}: use another one"
     return "it is no text in UTF-8: name its encoding, as in --encoding latin-1"
-
-
-def require_one_stdin(*paths: Path | None) -> None:
-    """Raise `InputError` if two tables are to come from stdin."""
-    if sum(path == STDIN for path in paths) > 1:
-        raise InputError("two tables are -, and stdin has one: name a file for the other")

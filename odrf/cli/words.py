@@ -9,8 +9,8 @@ from functools import cache
 from typing import Any
 
 import odrf
-from odrf.cli.command import ELSEWHERE, KINDS_OF_FITS, SET
-from odrf.cli.tables import na_option
+from odrf.cli.files import na_option
+from odrf.cli.settings import ELSEWHERE, KINDS_OF_FITS, SET
 from odrf.results import ODRFResults
 
 # An argument with its value, as messages advise it; not within a call, and not an option already.

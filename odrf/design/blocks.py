@@ -15,7 +15,7 @@ from odrf.design.columns import NUMBERS, TEXT, contents, listed
 from odrf.engine.chunks import HashedDraw, draw_keys
 from odrf.engine.memory import available_memory
 from odrf.errors import InputError
-from odrf.public.chunks import Chunks
+from odrf.public.chunks import Chunks, known_rows
 from odrf.public.progress import progress_bar
 
 ROWS_PER_BLOCK = 2**16
@@ -39,6 +39,9 @@ class BlockSource(Protocol):
 
     def columns(self) -> list[str]:
         """Return the names of the columns."""
+
+    def known_blocks(self, columns: Sequence[str]) -> int | None:
+        """Return how many blocks there are; None if that is not known without reading all."""
 
     def over_blocks(
         self,
@@ -70,6 +73,11 @@ class ChunkBlocks:
     def columns(self) -> list[str]:
         """Return the names of the columns; see `Chunks.columns`."""
         return self.chunks.columns()
+
+    def known_blocks(self, columns: Sequence[str]) -> int | None:
+        """Return how many blocks there are; None if that is not known without reading all."""
+        rows = None if self.weights is not None else known_rows(self.chunks)
+        return None if rows is None else -(-rows // ROWS_PER_BLOCK)
 
     def over_blocks(
         self,
@@ -206,7 +214,8 @@ def rows_in_memory(
     draw, n = HashedDraw(draw_keys(seed, 0, 1), 1.0), 0
     parts, sizes = list[pd.DataFrame](), list[int]()
     blocks = source.over_blocks("read rows", lambda _, block: block, None, columns)
-    with progress_bar(blocks, unit="block", progress=progress) as bar:
+    total = source.known_blocks(columns) if progress else None
+    with progress_bar(blocks, total=total, unit="block", progress=progress) as bar:
         for block in bar:
             n += len(block)
             parts.append(_drawn(block, draw))

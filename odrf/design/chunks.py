@@ -281,7 +281,8 @@ def _known(source: BlockSource, first_pass: _FirstPass, progress: bool) -> _Know
     total: _Known | None = None
     columns = first_pass.used.columns
     parts = source.over_blocks("see rows", _FirstPass.known_of, first_pass, columns)
-    with progress_bar(parts, unit="block", progress=progress) as bar:
+    blocks = source.known_blocks(columns) if progress else None
+    with progress_bar(parts, total=blocks, unit="block", progress=progress) as bar:
         for known in bar:
             total = known if total is None else first_pass.joined(total, known)
     return total

@@ -91,6 +91,12 @@ class PartitionBlocks:
         """Return the names of the columns; see `Chunks.columns`."""
         return self.chunks.columns()
 
+    def known_blocks(self, columns: Sequence[str]) -> int | None:
+        """Return how many blocks there are: the workers count rows before the first pass."""
+        ranges = self.ranges(columns)
+        rows = sum(own.n_rows - own.skipped + sum(n for _, n in own.heads) for own in ranges)
+        return -(-rows // blocks.ROWS_PER_BLOCK)
+
     def over_blocks(
         self,
         what: str,

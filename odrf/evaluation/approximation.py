@@ -24,8 +24,10 @@ from odrf.evaluation.models import (
     Task,
     check_formulas,
     each_in_turn,
+    means_over_repeats,
     read_models,
     read_task,
+    two_seeds,
 )
 from odrf.public import public
 from odrf.reports.sensitivity import METHODS, rows_kept
@@ -72,8 +74,7 @@ class ApproximationCurve(Report):
         `GRAFResults.approximate`.  The standard error is NaN if there is one repeat only.
         """
         levels = ["model", "method", "fraction"]
-        groups = self.errors.stack().groupby(level=levels, sort=False)
-        means = pd.DataFrame({"error": groups.mean(), "std_error": groups.sem()})
+        means = means_over_repeats(self.errors, levels)
         fractions = self.errors.index.unique("fraction")
         return means.reindex(
             pd.MultiIndex.from_product([self.models, METHODS, fractions], names=levels)
@@ -308,8 +309,7 @@ def _subsets(fit: GRAFResults, task: Task, cells: Sequence[Key], seed: int) -> d
     sensitivity, test = fit.sensitivity(), np.arange(fit.nobs, len(task.y))
     for repeat, method, share in cells:
         key = _key(repeat, method, share)
-        state = np.random.SeedSequence(seed, spawn_key=(repeat,)).generate_state(2)
-        row_seed, model_seed = int(state[0]), int(state[1])
+        row_seed, model_seed = two_seeds(seed, repeat)
         if key not in subsets:
             # one order of the rows for all fractions, so that smaller subsets are nested
             rows = sensitivity.order(method, seed=row_seed)[: rows_kept(share, fit.nobs)]

@@ -30,6 +30,7 @@ from odrf.evaluation.models import (
     predictions_of_all,
     read_models,
     read_task,
+    two_seeds,
 )
 from odrf.public import public, public_method, respelled, warn_of_old
 from odrf.simulate.problem import RESPONSE, Problem, one_hot
@@ -512,21 +513,21 @@ def bias_variance(
     named_models = read_models(named(models), fewest=1)
     formulas = [model.formula for model in named_models.values() if model.formula is not None]
     beside = BesideFormula(arguments_given(groups=groups), formulas=formulas)
-    source = read_source(problem, test_rows, _two_seeds(seed, ())[0], env, beside)
+    source = read_source(problem, test_rows, two_seeds(seed)[0], env, beside)
     check_formulas(named_models, [source.task], env)
     sizes, R = _sizes(n, source), checked_whole("repeats", repeats, FEWEST_REPEATS, MOST)
-    samples = [(size, *_two_seeds(seed, (size, repeat))) for size in sizes for repeat in range(R)]
+    samples = [(size, *two_seeds(seed, size, repeat)) for size in sizes for repeat in range(R)]
     predict = partial(_predictions, source, named_models, env)
     predictions = each_in_turn(predict, samples, n_jobs, "sample", progress)
     shape = (len(sizes), R, len(named_models), -1)
     by_model = np.array(predictions).reshape(shape).transpose(2, 0, 1, 3)
     terms = [_terms(predicted, source) for by_size in by_model for predicted in by_size]
     index = pd.MultiIndex.from_product([named_models, sizes], names=["model", "n"])
-    table = pd.DataFrame(
-        [{name: by_row.mean() for name, by_row in term.items()} for term in terms], index
-    )
-    std_error = pd.DataFrame(
-        [{name: _std_error(by_row) for name, by_row in term.items()} for term in terms], index
+    table, std_error = (
+        pd.DataFrame(
+            [{name: statistic(by_row) for name, by_row in each.items()} for each in terms], index
+        )
+        for statistic in (np.mean, _std_error)
     )
     known, m = source.noise is not None, len(source.test)
     experiment = Experiment(source.name, source.response.kind, known, m, R, seed)
@@ -577,12 +578,6 @@ def _std_error(by_row: NDArray[np.float64]) -> float:
     # exactly 0 if the rows differ only by rounding
     varies = not np.allclose(by_row, by_row[0], rtol=1e-12, atol=1e-15)
     return float(by_row.std(ddof=1) / np.sqrt(len(by_row))) if varies else 0.0
-
-
-def _two_seeds(seed: int, key: tuple[int, ...]) -> tuple[int, int]:
-    """Return two seeds, different for each key."""
-    first, second = np.random.SeedSequence(seed, spawn_key=key).generate_state(2)
-    return int(first), int(second)
 
 
 def _sizes(n: int | Sequence[int], source: SampleSource) -> list[int]:

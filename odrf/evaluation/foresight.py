@@ -220,9 +220,9 @@ def foresee(
     frame = seen.sample()
     design, training = design_of(formula, frame, of_rows, env)
     used = round(seen.n * len(training.y) / len(frame))
-    asked = streamed_request(request)
-    share: Any = asked.sample_fraction
-    request = replace(asked, sample_fraction=share(used) if callable(share) else share)
+    request = streamed_request(request)
+    share: Any = request.sample_fraction
+    request = replace(request, sample_fraction=share(used) if callable(share) else share)
     return _foreseen(call, _Pilots(design, training, used, 2 * seen.of_pass, seen), request, shown)
 
 
@@ -232,8 +232,8 @@ def _with_defaults(
     """Return the options of a model; raise `InputError` for a name that it does not have."""
     defaults = default_options(model)
     for name in options.keys() - defaults.keys():
-        said = f"{model.__name__}() has no argument {name!r}{suggestion(name, defaults)}"
-        raise UnknownArgumentError(said)
+        hint = suggestion(name, defaults)
+        raise UnknownArgumentError(f"{model.__name__}() has no argument {name!r}{hint}")
     values = {**defaults, **options}
     if model is odt:
         values |= {"n_trees": 1, "resample": "none", "blend": False}
@@ -282,17 +282,18 @@ def _foreseen(call: str, rows: _Pilots, request: Options, shown: bool) -> Foresi
     B, jobs, tree = control.n_trees, control.n_jobs, request.is_single_tree
     # few rows need more pilot trees to find the shares of the kinds of trees of a blend
     least = max(FEWEST_TREES, OF_BLEND // n) if blended else max(FEWEST_PILOTS, jobs)
-    asked = replace(request, n_trees=(number := min(B, least)), seed=control.seed, blend=blended)
+    number = min(B, least)
+    of_pilots = replace(request, n_trees=number, seed=control.seed, blend=blended)
     # on fewer rows, a blend has other shares of its kinds of trees
     sizes = [len(data.y)] if blended else _pilot_rows(n, number, B, len(data.y))
-    two = replace(asked, n_trees=min(2, number), blend=False)
+    two = replace(of_pilots, n_trees=min(2, number), blend=False)
     warm = _grown(design, _random_rows(data, WARM, 0), two)
     if blended:
-        _grown(design, _random_rows(data, WARM_BLEND, 0), asked)
+        _grown(design, _random_rows(data, WARM_BLEND, 0), of_pilots)
     pilots: list[_Pilot] = []
     with progress_bar(total=len(sizes), unit="fit", progress=shown) as bar:
         for size in sizes:
-            pilots.append(_grown(design, _random_rows(data, size, control.seed), asked))
+            pilots.append(_grown(design, _random_rows(data, size, control.seed), of_pilots))
             bar.update()
     last = pilots[-1]
     leaves = _at_rows(sizes, [each.leaves / number for each in pilots], n, OF_LEAVES)
@@ -320,9 +321,9 @@ def _foreseen(call: str, rows: _Pilots, request: Options, shown: bool) -> Foresi
             evaluating = B * leaves * (16.0 * (K + 1) + PACKED) + ROWS_PER_BLOCK * 6.0 * B
             peak = seen.resident + memory + max(growing + at_once * of_rows, evaluating)
             seconds += ceil(B / at_once) * seen.of_pass + B * n * _evaluation_seconds(last, data)
-    said = f"{quantity(number, 'tree')} on {', '.join(f'{size:,}' for size in sizes)} rows"
+    pilot_words = f"{quantity(number, 'tree')} on {', '.join(f'{size:,}' for size in sizes)} rows"
     kept_bytes, saved, free = kept_rows + memory, file + file_rows, times_available(1.0)
-    return Foresight(call, peak, kept_bytes, saved, seconds, free, B, leaves, said)
+    return Foresight(call, peak, kept_bytes, saved, seconds, free, B, leaves, pilot_words)
 
 
 def _grown(design: Design, data: TrainingData, request: Options) -> _Pilot:
@@ -393,8 +394,8 @@ def _at_rows(
     rows: Sequence[int], values: Sequence[float], n: float, exponents: tuple[float, float]
 ) -> float:
     """Return what `values` at some numbers of `rows` are at n rows, by a power law."""
-    found = np.log(np.maximum(values, 1e-9))
-    slope = np.polyfit(np.log(rows), found, 1)[0] if len(rows) > 1 else exponents[1]
+    logarithms = np.log(np.maximum(values, 1e-9))
+    slope = np.polyfit(np.log(rows), logarithms, 1)[0] if len(rows) > 1 else exponents[1]
     return float(values[-1] * (n / rows[-1]) ** np.clip(slope, *exponents))
 
 

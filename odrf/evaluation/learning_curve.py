@@ -40,8 +40,10 @@ from odrf.evaluation.models import (
     check_formulas,
     check_predicted,
     each_in_turn,
+    means_over_repeats,
     read_models,
     read_task,
+    two_seeds,
 )
 from odrf.public import public
 from odrf.text.summary import Card, Report
@@ -173,8 +175,7 @@ class LearningCurve(Report):
 
         Indexed by ``model`` and ``n``.  The standard error is NaN if there is one repeat only.
         """
-        groups = self.errors.stack().groupby(level=["model", "n"], sort=False)
-        return pd.DataFrame({"error": groups.mean(), "std_error": groups.sem()})
+        return means_over_repeats(self.errors, ["model", "n"])
 
     @cached_property
     def law(self) -> pd.DataFrame:
@@ -449,13 +450,13 @@ def _draw(task: Task, seed: int, repeat: int) -> RowSplit:
     Every run of consecutive rows has the shares of classes and strata, and the rows of a group
     follow each other.  If the rows have an order, the last ones test.
     """
-    state = np.random.SeedSequence(seed, spawn_key=(repeat,)).generate_state(2)
+    row_seed, model_seed = two_seeds(seed, repeat)
     rows, n = task.rows, len(task.y)
     groups, times = rows.groups, rows.order
     units = np.arange(n) if groups is None else groups
     first = np.unique(units, return_index=True)[1]
     cells = strata_cells(rows)[first]
-    place: NDArray[np.float64] = np.random.default_rng(state[0]).random(len(first))
+    place: NDArray[np.float64] = np.random.default_rng(row_seed).random(len(first))
     if cells.any():
         for cell in np.unique(cells):
             of_cell = np.flatnonzero(cells == cell)
@@ -467,7 +468,7 @@ def _draw(task: Task, seed: int, repeat: int) -> RowSplit:
         tests = last_times(times, TEST_SHARE)[order]
     elif groups is not None:
         tests = np.isin(groups[order], groups[order[tests]])
-    return RowSplit(task, order[~tests], order[tests], int(state[1]), "")
+    return RowSplit(task, order[~tests], order[tests], model_seed, "")
 
 
 def _errors(scoring: Scoring, rows: RowSplit) -> list[float]:

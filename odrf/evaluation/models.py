@@ -7,7 +7,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -271,37 +271,12 @@ class Split:
         return {"type": "prob"} if self.probabilities else {}
 
 
-class Model(Protocol):
-    """A model to be compared."""
-
-    @property
-    def formula(self) -> str | None:
-        """The model's formula; None if it uses that of the table."""
-
-    @property
-    def has_probabilities(self) -> bool:
-        """Whether the model can predict probabilities, as far as is known before a fit."""
-
-    @property
-    def has_curves(self) -> bool:
-        """Whether the model can predict survival at times, as far as is known before a fit."""
-
-    def fit_predict(self, split: Split) -> Any:
-        """Fit the model to the training rows and return its predictions of the test rows.
-
-        Numbers, labels or risks; if `split.probabilities`, a data frame with a column for each
-        class; if `split.curves_at`, survival with a column for each time.
-        """
-
-
 @dataclass(frozen=True, eq=False)
 class Function:
     """A function of formula and data that returns a fit."""
 
     function: Callable[..., Any]
     formula: str | None
-    has_probabilities: bool = True
-    has_curves: bool = True
 
     def fit_predict(self, split: Split) -> Any:
         """Call the function on the training rows, and ``predict`` of the fit on the test rows."""
@@ -320,16 +295,6 @@ class Estimator:
     estimator: Any
     formula: str | None
 
-    @property
-    def has_probabilities(self) -> bool:
-        """Whether it has ``predict_proba``."""
-        return hasattr(self.estimator, "predict_proba")
-
-    @property
-    def has_curves(self) -> bool:
-        """Whether it has ``predict_survival_function``."""
-        return hasattr(self.estimator, "predict_survival_function")
-
     def fit_predict(self, split: Split) -> Any:
         """Fit a copy to the columns of the design matrix, and predict the test rows."""
         formula, kind = self.formula or split.formula, kind_asked(split.response)
@@ -344,6 +309,14 @@ class Estimator:
         if split.probabilities:
             return pd.DataFrame(fit.predict_proba(X), columns=pd.Index(fit.classes_))
         return fit.predict(X)
+
+
+Model = Function | Estimator
+"""A model to be compared.
+
+``fit_predict(split)`` returns numbers, labels or risks; if `split.probabilities`, a data frame with
+a column for each class; if `split.curves_at`, survival with a column for each time.
+"""
 
 
 def read_models(models: Any, fewest: int = FEWEST) -> dict[str, Model]:
@@ -439,12 +412,11 @@ def _require_numbers(fit: Any, response: Response) -> None:
 
 def _fit(estimator: Any, X: NDArray[np.float32], y: NDArray[Any]) -> None:
     """Fit the estimator; raise `InputError` if y are times to an event and it cannot."""
-    if y.dtype.names is None:
-        estimator.fit(X, y)
-        return
     try:
         estimator.fit(X, y)
     except (TypeError, ValueError) as error:
+        if y.dtype.names is None:
+            raise
         raise InputError(
             f"{error}; an estimator for times to an event must take these as a structured array, "
             "as those of odrf.sklearn and of scikit-survival do"
@@ -625,14 +597,30 @@ def check_formulas(
 
 def check_predicted(named_models: Mapping[str, Model], metric: Metric) -> None:
     """Raise `InputError` if the metric needs probabilities or curves and a model has none."""
+    needed = []
+    if metric.needs_probabilities:
+        needed.append(("predict_proba", "probabilities", "error"))
+    if metric.needs_curves:
+        needed.append(("predict_survival_function", "survival curves", "uno_c"))
     for name, model in named_models.items():
-        if metric.needs_probabilities and not model.has_probabilities:
-            raise InputError(
-                f"model {name!r} has no predict_proba, which metric={metric.name!r} needs: use an "
-                'estimator with probabilities, or metric="error"'
-            )
-        if metric.needs_curves and not model.has_curves:
-            raise InputError(
-                f"model {name!r} has no predict_survival_function, which metric={metric.name!r} "
-                'needs: use an estimator with survival curves, or metric="uno_c"'
-            )
+        for method, what, other in needed:
+            if isinstance(model, Estimator) and not hasattr(model.estimator, method):
+                raise InputError(
+                    f"model {name!r} has no {method}, which metric={metric.name!r} needs: use an "
+                    f'estimator with {what}, or metric="{other}"'
+                )
+
+
+def two_seeds(seed: int, *key: int) -> tuple[int, int]:
+    """Return two seeds, of the rows and of the models, which differ for each key."""
+    first, second = np.random.SeedSequence(seed, spawn_key=key).generate_state(2)
+    return int(first), int(second)
+
+
+def means_over_repeats(errors: pd.DataFrame, levels: list[str]) -> pd.DataFrame:
+    """Return means, ``error``, and their standard errors, ``std_error``, for each of the levels.
+
+    `errors` has a column for each model, and is indexed by ``repeat`` and other levels.
+    """
+    groups = errors.stack().groupby(level=levels, sort=False)
+    return pd.DataFrame({"error": groups.mean(), "std_error": groups.sem()})

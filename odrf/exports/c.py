@@ -12,7 +12,7 @@ import numpy as np
 from odrf.engine.trees.forest import HALF
 from odrf.errors import InputError
 from odrf.exports import columns as matrix
-from odrf.exports.trees import MOST_WHOLE, Description, require_labels, require_sources
+from odrf.exports.trees import MOST_WHOLE, Description, require_labels
 from odrf.text.names import free_name
 from odrf.version import __version__
 
@@ -162,8 +162,7 @@ def c_text(fit: Description, type: str, name: str) -> str:
     """
     if name in (*RESERVED, *DECLARED, *TOOLS, *PARTS):
         raise InputError(f'name={name!r} has another meaning in C: use another, such as "predict"')
-    require_sources(fit, "C", MOST_WHOLE)
-    require_labels(f"classes of {fit.response!r}", fit.labels, "C", MOST_WHOLE)
+    require_labels(fit, "C", MOST_WHOLE)
     fields = _fields(fit.inputs)
     columns = _columns(fit, fields, name)
     parts = [
@@ -239,17 +238,11 @@ def _row(fit: Description, fields: dict[str, str], name: str) -> list[str]:
 
 
 def _tables(fit: Description, name: str) -> list[str]:
-    place = {column: at for at, column in enumerate(fit.columns)}
-    leaf = {node: at for at, node in enumerate(fit.value)}
     terms = [term for split in fit.splits for term in split.terms]
-
-    def child(node: int) -> int:
-        return node if node >= 0 else -1 - leaf[-1 - node]
-
     lines = [
         f"#define N_COLUMNS {max(len(fit.columns), 1)}",
         f"#define N_TREES {len(fit.roots)}",
-        f"#define N_VALUES {len(next(iter(fit.value.values())))}",
+        f"#define N_VALUES {fit.value.shape[1]}",
         "",
     ]
     if fit.labels:
@@ -261,17 +254,17 @@ def _tables(fit: Description, name: str) -> list[str]:
     first, rows = 0, []
     for split in fit.splits:
         last = first + len(split.terms)
-        sides = f"{child(split.left)}, {child(split.right)}"
+        sides = f"{split.left}, {split.right}"
         rows.append(f"    {{{_single(split.threshold)}, {sides}, {first}, {last}}},")
         first = last
     # arrays of C have at least one entry
     lines += ["static const struct { float threshold; int left, right, first, last; } splits[] = {"]
     lines += [*(rows or ["    {0.0f, -1, -1, 0, 0},"]), "};"]
-    lines += _array("int", "columns", [str(place[term.column]) for term in terms])
+    lines += _array("int", "columns", [str(term.column) for term in terms])
     lines += _array("float", "coefficients", [_single(term.coefficient) for term in terms])
-    lines += _array("int", "roots", [str(child(root)) for root in fit.roots])
+    lines += _array("int", "roots", list(map(str, fit.roots)))
     lines += ["static const double values[][N_VALUES] = {"]
-    lines += [f"    {{{_listed(map(_double, value))}}}," for value in fit.value.values()]
+    lines += [f"    {{{_listed(map(_double, value))}}}," for value in fit.value]
     return [*lines, "};"]
 
 
@@ -308,7 +301,7 @@ def _columns(fit: Description, fields: dict[str, str], name: str) -> list[str]:
     numbers = [cells[column] for column in fit.required if fit.kinds[column] != "text"]
     tests = [*(f"{cell} == NULL" for cell in texts), *(f"{cell} != {cell}" for cell in numbers)]
     lines += [f"    if ({' || '.join(tests)}) return 0;"] if tests else []
-    for at, column in enumerate(fit.columns.values()):
+    for at, column in enumerate(fit.columns):
         lines.append(f"    x[{at}] = {_column(fit, column)};")
     if not fit.columns:
         lines.append("    x[0] = 0.0f;")

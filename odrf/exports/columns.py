@@ -72,6 +72,8 @@ def numeric_of(evaluation: Evaluation, name: str) -> Numeric:
 
 
 class _ExpressionReader:
+    """Reads the syntax tree of a term; raises `InputError` for what exports do not know."""
+
     def __init__(self, evaluation: Evaluation, name: str) -> None:
         self.columns = evaluation.expression.columns
         self.names = evaluation.plain_names
@@ -79,6 +81,7 @@ class _ExpressionReader:
         self.name = name
 
     def read(self, node: ast.expr) -> Numeric:
+        """Return the numbers that a part of the tree stands for."""
         match node:
             case ast.Constant(value=bool()):
                 pass
@@ -200,29 +203,21 @@ class EmptyColumn:
 MatrixColumn = NumberColumn | LevelColumn | EmptyColumn
 
 
-def raw_kinds(design: Design) -> dict[str, str]:
-    """Return what each column of the data holds: "number", "logical" or "text", or what else."""
+def kinds_of_columns(design: Design, sources: Iterable[Source | InputError]) -> dict[str, str]:
+    """Return what each column of the data holds: "number", "logical" or "text", or what else.
+
+    A factor holds what its labels are, if they are of one type: the schema says that a column of
+    categories holds text also where they are numbers that are stored as objects.
+    """
     names = {NUMBERS: "number", LOGICAL: "logical", TEXT: "text"}
     schema = design.schema
-    return {
-        column: names.get(held, held)
-        for column, held in zip(schema.columns, schema.contents, strict=True)
-    }
-
-
-def kinds_of_labels(
-    kinds: Mapping[str, str], sources: Iterable[Source | InputError]
-) -> dict[str, str]:
-    """Return what the columns hold, where factors are what their labels are, if of one type.
-
-    A column of categories says of numbers, too, that they are text, if they are objects.
-    """
-    found = dict(kinds)
+    held = zip(schema.columns, schema.contents, strict=True)
+    kinds = {column: names.get(content, content) for column, content in held}
     for source in sources:
         if isinstance(source, Labelled | RankedCell):
             labels = [label for label in source.labels if label is not None]
-            found[source.column] = type_of_labels(labels) or found[source.column]
-    return found
+            kinds[source.column] = type_of_labels(labels) or kinds[source.column]
+    return kinds
 
 
 def require_known(kinds: Mapping[str, str], columns: Iterable[str]) -> None:
@@ -237,14 +232,13 @@ def require_known(kinds: Mapping[str, str], columns: Iterable[str]) -> None:
 
 def sources_of(design: Design) -> tuple[Source | InputError, ...]:
     """Return what each atom of the formula is computed from, or why another language cannot."""
-    return tuple(_source_or_reason(variable) for variable in design.recipe.variables)
-
-
-def _source_or_reason(variable: Variable) -> Source | InputError:
-    try:
-        return _source(variable)
-    except InputError as reason:
-        return reason
+    sources: list[Source | InputError] = []
+    for variable in design.recipe.variables:
+        try:
+            sources.append(_source(variable))
+        except InputError as reason:
+            sources.append(reason)
+    return tuple(sources)
 
 
 def _source(variable: Variable) -> Source:
@@ -254,7 +248,7 @@ def _source(variable: Variable) -> Source:
         if evaluation is not None:
             column = _single_column(variable)
         absent = set(encoding.absent) if isinstance(encoding, Indicators) else set()
-        labels = tuple(None if label in absent else _plain(label) for label in encoding.levels)
+        labels = tuple(None if label in absent else plain(label) for label in encoding.levels)
         if not all(isinstance(label, str | bool | int | float | None) for label in labels):
             raise InputError(
                 f"the levels of {variable.name!r} are neither text nor numbers: make them text "
@@ -305,8 +299,9 @@ def type_of_labels(labels: Iterable[Any]) -> str | None:
     return types.pop() if len(types) == 1 else None
 
 
-def _plain(label: Any) -> Any:
-    return label.item() if isinstance(label, np.generic) else label
+def plain(value: Any) -> Any:
+    """Return a label or a fill as Python has it: no scalar of NumPy."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def columns_of_matrix(design: Design) -> tuple[MatrixColumn | None, ...]:
@@ -349,11 +344,11 @@ def _multipliers(design: Design, v: int) -> list[Multiplier]:
 def can_be_empty(design: Design) -> list[int]:
     """Return the columns of the matrix that can be empty in new rows: they have fills in splits."""
     recipe = design.recipe
-    found: list[int] = []
+    fillable: list[int] = []
     many = has_levels(design.feature_groups, FEW_LEVELS)
     for j in range(len(recipe.terms)):
         is_factor = recipe.types[j] == INDICATORS
         if recipe.holes[j] or (is_factor and (many[j] or design.missing != "split")):
             continue
-        found += range(int(recipe.first[j]), int(recipe.first[j + 1]))
-    return found
+        fillable += range(int(recipe.first[j]), int(recipe.first[j + 1]))
+    return fillable

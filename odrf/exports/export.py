@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from importlib import import_module
 from keyword import iskeyword
 from typing import Any
@@ -13,10 +14,8 @@ from odrf.checks import checked_choice, checked_truth, checked_whole
 from odrf.design import Design
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError, installing
-from odrf.exports.c import c_text
-from odrf.exports.python import python_text
 from odrf.exports.sql import DIALECTS, sql_text
-from odrf.exports.trees import description_of
+from odrf.exports.trees import Description, description_of
 from odrf.fits.fit import AnyFit
 from odrf.fits.predicting import require_classes
 from odrf.text.splits import SplitWriter, split_lines, value_lines, visible
@@ -72,18 +71,21 @@ def exported_sql(fit: AnyFit, dialect: Any, type: Any, complete: Any) -> str:
     return sql_text(description_of(fit), type, dialect, checked_truth("complete", complete))
 
 
-def exported_python(fit: AnyFit, type: Any, name: Any) -> str:
-    """Return the source of a function in Python; see `odrf.ODTResults.to_python`."""
+def exported_function(
+    fit: AnyFit, write: Callable[[Description, str, str], str], type: Any, name: Any
+) -> str:
+    """Return the source of a function that predicts a row, by `write` of one of the languages.
+
+    See `odrf.ODTResults.to_python` and `odrf.ODTResults.to_c`.
+    """
     checked_choice("type", type, ROW_TYPES)
     require_classes(fit.design.response, type)
-    return python_text(description_of(fit), type, _checked_name(name))
-
-
-def exported_c(fit: AnyFit, type: Any, name: Any) -> str:
-    """Return the source of a function in C; see `odrf.ODTResults.to_c`."""
-    checked_choice("type", type, ROW_TYPES)
-    require_classes(fit.design.response, type)
-    return c_text(description_of(fit), type, _checked_name(name))
+    if not (isinstance(name, str) and name.isidentifier() and name.isascii()) or iskeyword(name):
+        raise InputError(
+            f'name={name!r}: use letters, digits and "_", and no keyword of Python, such as '
+            '"predict"'
+        )
+    return write(description_of(fit), type, name)
 
 
 def exported_dot(fit: AnyFit, max_terms: Any, digits: Any) -> str:
@@ -102,12 +104,3 @@ def exported_onnx(fit: AnyFit) -> Any:
             f"to_onnx() needs {error.name}: install it with {installing('onnx')}"
         ) from error
     return models.onnx_model(description_of(fit))
-
-
-def _checked_name(name: Any) -> str:
-    """Return the name of a function; raise `InputError` if it is none in C or Python."""
-    if isinstance(name, str) and name.isidentifier() and name.isascii() and not iskeyword(name):
-        return name
-    raise InputError(
-        f'name={name!r}: use letters, digits and "_", and no keyword of Python, such as "predict"'
-    )

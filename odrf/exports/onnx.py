@@ -5,9 +5,11 @@ A step adds terms one after another, as the engine does; a product of matrices m
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
-from itertools import groupby
+from functools import reduce
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -23,51 +25,42 @@ from odrf.exports.trees import (
     MOST_WHOLE,
     Branch,
     Description,
-    Term,
     require_labels,
     require_names,
-    require_sources,
 )
 from odrf.version import __version__
-
-_TYPES = {
-    np.dtype(np.float32): TensorProto.FLOAT,
-    np.dtype(np.float64): TensorProto.DOUBLE,
-    np.dtype(np.int32): TensorProto.INT32,
-    np.dtype(np.int64): TensorProto.INT64,
-    np.dtype(np.uint64): TensorProto.UINT64,
-    np.dtype(np.bool_): TensorProto.BOOL,
-    np.dtype(object): TensorProto.STRING,
-}
 
 
 def tensor_type(dtype: Any) -> int:
     """Return the type of tensors of this type of arrays; objects are texts."""
-    return _TYPES[np.dtype(dtype)]
+    return helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
 
 
 class GraphBuilder:
-    """Nodes and constants of a graph or a loop's body; `inputs`: tensors by column of data."""
+    """The nodes of a graph, or of a loop's body, and the constants of the whole model.
 
-    def __init__(self, outer: GraphBuilder | None = None) -> None:
-        self.outer = outer
-        self.inputs: dict[str, str] = {}
+    `inputs` are the columns of the data, each of which is a tensor of the same name.
+    """
+
+    def __init__(self, inputs: Sequence[str]) -> None:
+        self.inputs = inputs
         self.nodes: list[onnx.NodeProto] = []
         self.constants: dict[tuple[Any, ...], onnx.TensorProto] = {}
-        self._count = 0
+        self._numbers = count(1)
+
+    def body(self) -> GraphBuilder:
+        """Return what builds a part of this graph: it has nodes of its own, and shares the rest."""
+        part = copy.copy(self)
+        part.nodes = []
+        return part
 
     def fresh(self, word: str) -> str:
         """Return a name that no other tensor has, and no column of the data."""
-        if self.outer is not None:
-            return self.outer.fresh(word)
-        self._count += 1
-        name = f"{word}_{self._count}"
+        name = f"{word}_{next(self._numbers)}"
         return self.fresh(word) if name in self.inputs else name
 
     def constant(self, array: NDArray | np.generic) -> str:
         """Return the name of a constant tensor, the same for equal arrays."""
-        if self.outer is not None:
-            return self.outer.constant(array)
         values = np.asarray(array)
         content = tuple(values.ravel().tolist()) if values.dtype == object else values.tobytes()
         key = (values.dtype.str, values.shape, content)
@@ -103,11 +96,11 @@ class OnnxColumns:
         self.fit = fit
         self.graph = graph
         self.made: dict[int, str] = {}
-        self.some = graph.inputs[next(iter(graph.inputs))]
+        self.some = graph.inputs[0]
 
     def all_columns(self) -> str:
         """Return the columns (n, p + 1) in float32, and a column of 1."""
-        columns = [self.column(column) for column in self.fit.columns.values()]
+        columns = [self.column(column) for column in self.fit.columns]
         one = self.graph.constant(np.ones(1, dtype=np.float32))
         ones = self.graph.add("Add", [self._zeros(), one])
         return self.graph.add("Concat", [*columns, ones], axis=1)
@@ -127,9 +120,7 @@ class OnnxColumns:
 
     def any_empty(self) -> str:
         """Return whether any row has an empty source, of those that columns of the matrix tell."""
-        tellers = [
-            each for each in self.fit.columns.values() if isinstance(each, matrix.EmptyColumn)
-        ]
+        tellers = [each for each in self.fit.columns if isinstance(each, matrix.EmptyColumn)]
         sources = dict.fromkeys(source for each in tellers for source in each.sources)
         empty = self.either([self._empty(source) for source in sources])
         if empty is None:
@@ -145,17 +136,13 @@ class OnnxColumns:
         """Return where any of the tensors is true; None of none."""
         if not truths:
             return None
-        found = truths[0]
-        for other in truths[1:]:
-            found = self.graph.add("Or", [found, other])
-        return found
+        return reduce(lambda first, other: self.graph.add("Or", [first, other]), truths)
 
     def is_empty_cell(self, column: str) -> str:
         """Return where a column of the data has an empty cell, before fills."""
-        cells = self.graph.inputs[column]
         if self.fit.kinds[column] != "text":
-            return self.graph.add("IsNaN", [cells])
-        code = self._codes_of_text(cells, [""], EMPTY_TEXT)
+            return self.graph.add("IsNaN", [column])
+        code = self._codes_of_text(column, [""], [EMPTY_TEXT])
         return self.graph.add("Equal", [code, self._whole(EMPTY_TEXT)])
 
     def column(self, column: matrix.NumberColumn | matrix.LevelColumn | matrix.EmptyColumn) -> str:
@@ -223,27 +210,26 @@ class OnnxColumns:
                 code = self.graph.add("Where", [same, self._whole(k), code])
         return code
 
-    def _codes_of_text(self, cells: str, labels: list[str], codes: list[int] | int) -> str:
+    def _codes_of_text(self, cells: str, labels: list[str], codes: list[int]) -> str:
         return self.graph.add(
             "LabelEncoder",
             [cells],
             domain="ai.onnx.ml",
             keys_strings=labels,
-            values_int64s=[codes] if isinstance(codes, int) else codes,
+            values_int64s=codes,
             default_int64=OTHER,
         )
 
     def _cell(self, column: str) -> str:
         """Return a column of the data, filled if the fit has fills."""
-        cells = self.graph.inputs[column]
         if column not in self.fit.fills:
-            return cells
+            return column
         fill = self.fit.fills[column]
         if self.fit.kinds[column] == "text":
             filled = self.graph.constant(np.array([[fill]], dtype=object))
         else:
             filled = self._number(float(fill))
-        return self.graph.add("Where", [self.is_empty_cell(column), filled, cells])
+        return self.graph.add("Where", [self.is_empty_cell(column), filled, column])
 
     def _numeric(self, value: matrix.Numeric) -> str:
         match value:
@@ -298,14 +284,12 @@ class SplitTables:
     def __init__(self, fit: Description) -> None:
         n_splits, n_leaves = len(fit.splits), len(fit.value)
         self._fit = fit
-        self._place = {column: at for at, column in enumerate(fit.columns)}
         self._terms: list[tuple[int, int, int]] = []
         self._coefficients: list[np.float32] = []
         self.factors: list[int] = []
-        leaf = {node: n_splits + at for at, node in enumerate(fit.value)}
 
         def number(node: int) -> int:
-            return node if node >= 0 else leaf[-1 - node]
+            return node if node >= 0 else n_splits - 1 - node
 
         own = list(range(n_splits, n_splits + n_leaves))
         first, size, brief = [], [], []
@@ -329,42 +313,27 @@ class SplitTables:
     def _append(self, split: Branch) -> int:
         """Append the terms of a split; return where its last ones begin, which tell empty cells."""
         end = len(self._terms)
-        for source, terms in groupby(split.terms, self._factor):
-            if source is not None:
-                self._append_levels(source, list(terms))
+        for factor, terms in self._fit.runs_of(split.terms):
+            if factor is not None:
+                self._append_levels(factor, self._fit.by_code(terms))
                 end = len(self._terms)
                 continue
             for term in terms:
-                self._terms.append((self._place[term.column], 0, len(self._coefficients)))
+                self._terms.append((term.column, 0, len(self._coefficients)))
                 self._coefficients.append(term.coefficient)
                 column = self._fit.columns[term.column]
                 if not (isinstance(column, matrix.EmptyColumn) and column.present == 0):
                     end = len(self._terms)
         return end
 
-    def _append_levels(self, source: int, terms: list[Term]) -> None:
-        if source not in self.factors:
-            self.factors.append(source)
-        ones = len(self._place)
-        self._terms.append((ones, 1 + self.factors.index(source), len(self._coefficients)))
-        of_code = {self._code(term): term.coefficient for term in terms}
-        last = max(of_code)
-        self._coefficients += [of_code.get(code, np.float32(0)) for code in range(-1, last + 1)]
-        # levels without a coefficient after the last one that has one
-        labels = len(self._fit.sources[source].labels)  # type: ignore[union-attr]
-        self._coefficients += [np.float32(0)] * (labels - 1 - last)
-
-    def _factor(self, term: Term) -> int | None:
-        """Return the factor of which a term is a level, if it is no product."""
-        column = self._fit.columns[term.column]
-        if not isinstance(column, matrix.LevelColumn) or len(column.parts) > 1:
-            return None
-        return column.parts[0].source
-
-    def _code(self, term: Term) -> int:
-        column = self._fit.columns[term.column]
-        assert isinstance(column, matrix.LevelColumn)
-        return column.parts[0].code or 0
+    def _append_levels(self, factor: int, of_code: dict[int, np.float32]) -> None:
+        """Append the term of a factor, with a coefficient for no level and for each of them."""
+        if factor not in self.factors:
+            self.factors.append(factor)
+        ones = len(self._fit.columns)
+        self._terms.append((ones, 1 + self.factors.index(factor), len(self._coefficients)))
+        codes = range(-1, len(self._fit.factor(factor).labels))
+        self._coefficients += [of_code.get(code, np.float32(0)) for code in codes]
 
     def _deepest(self, n_splits: int) -> int:
         depth = np.zeros(len(self.left), dtype=np.int64)
@@ -383,7 +352,6 @@ TYPES = {"number": TensorProto.DOUBLE, "logical": TensorProto.DOUBLE, "text": Te
 
 def onnx_model(fit: Description) -> onnx.ModelProto:
     """Return a model with an input (n, 1) for each column of the data."""
-    graph = GraphBuilder()
     # a tree without splits needs no column, but must know how many rows there are
     columns = fit.inputs or _any_column(fit)
     for name in ("label", "probabilities") if fit.labels else ("prediction",):
@@ -392,7 +360,7 @@ def onnx_model(fit: Description) -> onnx.ModelProto:
                 f"column {name!r} has the name of an output of the model: rename it before fitting"
             )
     _require_held(fit, columns)
-    graph.inputs = {column: column for column in columns}
+    graph = GraphBuilder(columns)
     inputs = [
         helper.make_tensor_value_info(column, TYPES[fit.kinds[column]], ["n", 1])
         for column in columns
@@ -420,9 +388,7 @@ def onnx_model(fit: Description) -> onnx.ModelProto:
 def _require_held(fit: Description, columns: tuple[str, ...]) -> None:
     """Raise `InputError` unless ONNX can hold the names, the levels and the classes of a fit."""
     require_names("column", columns, "ONNX")
-    require_sources(fit, "ONNX", MOST_WHOLE)
-    most_whole = MOST_WHOLE if fit.required else 2**64 - 1
-    require_labels(f"classes of {fit.response!r}", fit.labels, "ONNX", most_whole)
+    require_labels(fit, "ONNX", MOST_WHOLE, MOST_WHOLE if fit.required else 2**64 - 1)
     for column in columns:
         if column in fit.with_empty_text:
             raise InputError(
@@ -454,7 +420,7 @@ def _leaves(graph: GraphBuilder, fit: Description, made: OnnxColumns) -> str:
         codes = made.labels(tables.factors)
         sizes = graph.constant(tables.size), graph.constant(tables.brief)
         size_of = graph.add("Where", [made.any_empty(), *sizes])
-        body = GraphBuilder(graph)
+        body = graph.body()
         at = body.fresh("node")
         size = _picked(body, size_of, at)
         first = _picked(body, tables.first, at)
@@ -463,7 +429,7 @@ def _leaves(graph: GraphBuilder, fit: Description, made: OnnxColumns) -> str:
         sides = [_picked(body, side, at) for side in (tables.left, tables.right)]
         below = body.add("Where", [body.add("LessOrEqual", [projected, threshold]), *sides])
         node = graph.add("Reshape", [node, graph.constant(FLAT)])
-        node = _loop(graph, body, np.int64(tables.depth), [(node, at, below)], np.int32)
+        node = _loop(graph, body, np.int64(tables.depth), (node, at, below), np.int32)
         node = graph.add("Reshape", [node, shape])
     return graph.add("Sub", [node, graph.constant(np.int32(len(fit.splits)))])
 
@@ -478,15 +444,15 @@ def _picked(graph: GraphBuilder, table: str | NDArray, at: str) -> str:
 def _of_rows(graph: GraphBuilder, table: str, at: str, shape: str) -> str:
     """Return for each row (n, B) the entries of its own row of a table (n, p), flat as `at` is."""
     columns = graph.add("Reshape", [at, shape])
-    found = graph.add("GatherElements", [table, columns], axis=1)
-    return graph.add("Reshape", [found, graph.constant(FLAT)])
+    entries = graph.add("GatherElements", [table, columns], axis=1)
+    return graph.add("Reshape", [entries, graph.constant(FLAT)])
 
 
 def _sums(
     body: GraphBuilder, tables: SplitTables, x: str, codes: str, first: str, size: str, shape: str
 ) -> str:
     """Return the projections, flat: term after term, as many as the longest of the splits has."""
-    step = GraphBuilder(body)
+    step = body.body()
     total, number = step.fresh("total"), step.fresh("number")
     at = step.cast(number, np.int32)
     # beyond its own terms a split reads those of others, which are not added
@@ -502,46 +468,47 @@ def _sums(
     kept = step.add("Where", [step.add("Less", [at, size]), more, total])
     most = body.cast(body.add("ReduceMax", [size], keepdims=0), np.int64)
     zeros = body.cast(body.add("Sub", [first, first]), np.float32)
-    return _loop(body, step, most, [(zeros, total, kept)], np.float32, number)
+    return _loop(body, step, most, (zeros, total, kept), np.float32, number)
 
 
 def _loop(
     graph: GraphBuilder,
     body: GraphBuilder,
     times: str | np.int64,
-    states: list[tuple[str, str, str]],
+    state: tuple[str, str, str],
     dtype: Any,
     number: str | None = None,
 ) -> str:
-    """Append a loop; each state is its begin, its name in the body, and what follows it there."""
+    """Append a loop; its state is how it begins, its name in the body, and what follows it there.
+
+    Bodies call the `number` of the step, from 0, if they need it.
+    """
     number = number or body.fresh("number")
     condition, again = body.fresh("condition"), body.fresh("again")
     body.nodes.append(helper.make_node("Identity", [condition], [again]))
-    kind = tensor_type(dtype)
+    (begin, before, after), kind = state, tensor_type(dtype)
     loop = helper.make_graph(
         body.nodes,
         body.fresh("body"),
         [
             helper.make_tensor_value_info(number, TensorProto.INT64, []),
             helper.make_tensor_value_info(condition, TensorProto.BOOL, []),
-            *(helper.make_tensor_value_info(name, kind, None) for _, name, _ in states),
+            helper.make_tensor_value_info(before, kind, None),
         ],
         [
             helper.make_tensor_value_info(again, TensorProto.BOOL, []),
-            *(helper.make_tensor_value_info(after, kind, None) for _, _, after in states),
+            helper.make_tensor_value_info(after, kind, None),
         ],
     )
-    begin = [begin for begin, _, _ in states]
-    count = times if isinstance(times, str) else graph.constant(times)
+    steps = times if isinstance(times, str) else graph.constant(times)
     yes = graph.constant(np.bool_(True))
-    return graph.add("Loop", [count, yes, *begin], body=loop)
+    return graph.add("Loop", [steps, yes, begin], body=loop)
 
 
 def _mean_of_leaves(graph: GraphBuilder, fit: Description, leaves: str) -> str:
     """Return the means (n, K) of the trees, added in their order in float64."""
-    values = np.array(list(fit.value.values()))
-    table = graph.constant(values)
-    body = GraphBuilder(graph)
+    table = graph.constant(fit.value)
+    body = graph.body()
     total, number = body.fresh("total"), body.fresh("number")
     leaf = body.add("Gather", [leaves, number], axis=1)
     value = body.add("Gather", [table, leaf], axis=0)
@@ -551,7 +518,7 @@ def _mean_of_leaves(graph: GraphBuilder, fit: Description, leaves: str) -> str:
         "Mul", [graph.add("Gather", [table, first], axis=0), graph.constant(np.float64(0))]
     )
     n_trees = np.int64(len(fit.roots))
-    summed = _loop(graph, body, n_trees, [(zeros, total, more)], np.float64, number)
+    summed = _loop(graph, body, n_trees, (zeros, total, more), np.float64, number)
     return graph.add("Div", [summed, graph.constant(np.float64(len(fit.roots)))])
 
 
@@ -566,7 +533,7 @@ def _outputs(
         known = graph.add("Where", [empty, graph.constant(np.float64(np.nan)), mean])
     name = "probabilities" if fit.labels else "prediction"
     graph.nodes.append(helper.make_node("Identity", [known], [name]))
-    shape: list[str | int | None] = ["n", len(next(iter(fit.value.values())))]
+    shape: list[str | int | None] = ["n", fit.value.shape[1]]
     outputs = [helper.make_tensor_value_info(name, TensorProto.DOUBLE, shape)]
     if not fit.labels:
         return outputs

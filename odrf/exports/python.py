@@ -80,11 +80,11 @@ def _leaf(x, node):
 
 def _cumulated(mean):
     # not by sum(), which adds more precisely since Python 3.12
-    total, found = 0.0, []
+    total, totals = 0.0, []
     for value in mean:
         total += value
-        found.append(total)
-    return found
+        totals.append(total)
+    return totals
 
 
 def _mean(x):
@@ -117,18 +117,12 @@ def python_text(fit: Description, type: str, name: str) -> str:
         raise InputError(
             f'name={name!r} has another meaning in the text: use another, such as "predict"'
         )
-    place = {column: at for at, column in enumerate(fit.columns)}
-    leaf = {node: at for at, node in enumerate(fit.value)}
-
-    def child(node: int) -> int:
-        return node if node >= 0 else -1 - leaf[-1 - node]
-
     splits = [
         (
             float(split.threshold),
-            child(split.left),
-            child(split.right),
-            tuple((place[column], float(coefficient)) for column, coefficient in split.terms),
+            split.left,
+            split.right,
+            tuple((column, float(coefficient)) for column, coefficient in split.terms),
         )
         for split in fit.splits
     ]
@@ -136,8 +130,8 @@ def python_text(fit: Description, type: str, name: str) -> str:
         f'"""{_in_docstring(fit.title)}, written by odrf {__version__}."""\n',
         BEGIN.strip("\n") + "\n",
         f"CLASSES = {fit.labels!r}",
-        f"ROOTS = {tuple(child(root) for root in fit.roots)!r}",
-        _table("VALUES", [tuple(value.tolist()) for value in fit.value.values()]),
+        f"ROOTS = {fit.roots!r}",
+        _table("VALUES", list(map(tuple, fit.value.tolist()))),
         "# threshold, left, right, terms; node -1 - i is leaf i",
         _table("SPLITS", splits) + "\n",
         WALK,
@@ -162,7 +156,7 @@ def _columns_text(fit: Description) -> str:
         names[cell] = f"cell_{at}"
         read = f"row[{cell!r}]"
         if cell in fit.fills:
-            read = f"_filled({read}, {_plain(fit.fills[cell])!r})"
+            read = f"_filled({read}, {fit.fills[cell]!r})"
         lines.append(f"    cell_{at} = {read}")
     if fit.required:
         empty = ", ".join(names[cell] for cell in fit.required)
@@ -180,12 +174,8 @@ def _columns_text(fit: Description) -> str:
                 value = f"math.nan if {empty} else {value}"
         lines.append(f"    value_{number} = {value}")
     lines += ["    return ("]
-    lines += [f"        {_column(fit, column)}," for column in fit.columns.values()]
+    lines += [f"        {_column(fit, column)}," for column in fit.columns]
     return "\n".join([*lines, "    )"]) + "\n"
-
-
-def _plain(value: object) -> object:
-    return value.item() if hasattr(value, "item") else value
 
 
 def _numeric(value: matrix.Numeric, names: dict[str, str]) -> str:

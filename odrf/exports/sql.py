@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,6 @@ from odrf.exports.trees import (
     cells_of,
     require_labels,
     require_names,
-    require_sources,
     sides_of,
 )
 
@@ -146,9 +144,7 @@ class SqlColumns:
         name = self.dialect.name(column)
         if column not in self.fit.fills:
             return name
-        fill = self.fit.fills[column]
-        plain = fill.item() if isinstance(fill, np.generic) else fill
-        return f"COALESCE({name}, {self.dialect.literal(plain)})"
+        return f"COALESCE({name}, {self.dialect.literal(self.fit.fills[column])})"
 
     def number(self, value: matrix.Numeric) -> str:
         """Return a number in 64 bits; NULL where a cell that it needs is empty."""
@@ -177,7 +173,7 @@ class SqlColumns:
 
     def is_label(self, source: int, code: int) -> str:
         """Return the condition that a factor has the level of a code."""
-        factor = self._factor(source)
+        factor = self.fit.factor(source)
         label = factor.labels[code]
         if label is None:
             return "FALSE"
@@ -215,7 +211,7 @@ class SqlColumns:
 
     def levels(self, source: int, coefficients: dict[int, np.float32]) -> str:
         """Return the coefficient of the level that a factor has, by code; 0 for others."""
-        factor = self._factor(source)
+        factor = self.fit.factor(source)
         cases = " ".join(
             f"WHEN {self.dialect.literal(factor.labels[code])} "
             f"THEN {self.dialect.single_number(coefficient)}"
@@ -260,11 +256,6 @@ class SqlColumns:
             return f"CASE WHEN {test} THEN {one} ELSE {zero} END"
         return f"CASE WHEN {empty} THEN NULL WHEN {test} THEN {one} ELSE {zero} END"
 
-    def _factor(self, source: int) -> matrix.Labelled:
-        factor = self.fit.sources[source]
-        assert isinstance(factor, matrix.Labelled)
-        return factor
-
 
 # Beyond it, floats are too far apart for a half.
 MOST_WHOLE = 2.0**52
@@ -281,8 +272,7 @@ def sql_text(fit: Description, type: str, dialect: str, complete: bool) -> str:
     known = writer.dialect
     others = (*fit.kinds, fit.response)
     require_names("column", fit.inputs, known.title, others, known.as_read)
-    require_sources(fit, known.title, known.most_whole)
-    require_labels(f"classes of {fit.response!r}", fit.labels, known.title, known.most_whole)
+    require_labels(fit, known.title, known.most_whole)
 
     def share(k: int) -> Callable[[int], str]:
         return lambda leaf: known.number(fit.probabilities_of(fit.value[leaf])[k])
@@ -370,7 +360,7 @@ class _Writer:
             case LabelSides() as sides:
                 return self._label_condition(sides, left)
         used = [term for term in split.terms if not self._never(term)]
-        terms = [term for each in groupby(used, self._factor) for term in self._terms(*each)]
+        terms = [text for run in self.fit.runs_of(used) for text in self._run(*run)]
         comparison = "<=" if left else ">"
         return f"{line}+ ".join(terms) + f" {comparison} {self._threshold(split.threshold)}"
 
@@ -405,26 +395,11 @@ class _Writer:
     def _list(self, labels: tuple[object, ...]) -> str:
         return ", ".join(map(self.dialect.literal, labels))
 
-    def _factor(self, term: Term) -> int | None:
-        """Return the factor of which a term is a level, if it is no product."""
-        column = self.fit.columns[term.column]
-        if not isinstance(column, matrix.LevelColumn) or len(column.parts) > 1:
-            return None
-        return column.parts[0].source
-
-    def _terms(self, source: int | None, terms: object) -> list[str]:
+    def _run(self, factor: int | None, terms: list[Term]) -> list[str]:
         """Return terms that follow one another: of one factor as one, whose sum is the same."""
-        listed: list[Term] = list(terms)  # type: ignore[call-overload]
-        if source is None:
-            return [self.columns.term(*term) for term in listed]
-        assert isinstance(self.fit.sources[source], matrix.Labelled)
-        codes = {self._code(term): term.coefficient for term in listed}
-        return [self.columns.levels(source, codes)]
-
-    def _code(self, term: Term) -> int:
-        column = self.fit.columns[term.column]
-        assert isinstance(column, matrix.LevelColumn)
-        return column.parts[0].code or 0
+        if factor is None:
+            return [self.columns.term(*term) for term in terms]
+        return [self.columns.levels(factor, self.fit.by_code(terms))]
 
     def _threshold(self, threshold: np.float32) -> str:
         if self.dialect.single is not None:

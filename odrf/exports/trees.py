@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain, groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from odrf.fits.missing import filling_forest
 
 
 class Term(NamedTuple):
-    """A coefficient of a column of the matrix."""
+    """A coefficient of a column, which is called by its place among the columns of the splits."""
 
     column: int
     coefficient: np.float32
@@ -32,7 +33,7 @@ class Branch:
     """A split: a row goes left if the sum of its terms is at most the threshold.
 
     Products and sums are in float32, from the first term to the last.  `left`, `right`: the number
-    of a split among those of all trees; or -1 - i for leaf i.
+    of a split among those of all trees; or -1 - i for leaf i of all leaves.
     """
 
     terms: tuple[Term, ...]
@@ -54,8 +55,8 @@ class Description:
     `with_empty_text`: the columns that have an empty text among the levels of a factor.
     `columns`: the columns of the matrix that the splits use.
     `roots` (B,): the first split of each tree; or -1 - i for leaf i.
-    `nodes`: by leaf i its number within its tree.
-    `value` (K,): by leaf its mean response or class shares.
+    `nodes` (L,): the number of each leaf within its tree.
+    `value` (L, K): the mean response or the class shares of each leaf.
     `votes`: whether values are votes, to be scaled to add up to 1.
     `ordered`: whether the predicted class is the median, instead of the most probable class.
     """
@@ -69,18 +70,18 @@ class Description:
     required: tuple[str, ...]
     with_empty_text: frozenset[str]
     sources: tuple[matrix.Source, ...]
-    columns: Mapping[int, matrix.MatrixColumn]
+    columns: tuple[matrix.MatrixColumn, ...]
     splits: tuple[Branch, ...]
     roots: tuple[int, ...]
-    nodes: Mapping[int, int]
-    value: Mapping[int, NDArray[np.float64]]
+    nodes: tuple[int, ...]
+    value: NDArray[np.float64]
     votes: bool
     ordered: bool
 
     @cached_property
     def used_sources(self) -> tuple[int, ...]:
         """The numbers of the sources that the columns use."""
-        used = {source for column in self.columns.values() for source in sources_in(column)}
+        used = {source for column in self.columns for source in sources_in(column)}
         return tuple(sorted(used))
 
     @cached_property
@@ -93,9 +94,41 @@ class Description:
         """Return the number of the class that is predicted from shares (K,)."""
         return int(predicted_classes(value[np.newaxis], self.ordered)[0])
 
+    def runs_of(self, terms: Iterable[Term]) -> Iterator[tuple[int | None, list[Term]]]:
+        """Yield the terms in their order: those of levels of one factor together, with its source.
+
+        All other terms, also those of products of levels, come with None.
+        """
+
+        def factor(term: Term) -> int | None:
+            level = level_of(self.columns[term.column])
+            return None if level is None else level[0]
+
+        for source, run in groupby(terms, factor):
+            yield source, list(run)
+
+    def factor(self, source: int) -> matrix.Labelled:
+        """Return a source that is known to be a factor."""
+        factor = self.sources[source]
+        assert isinstance(factor, matrix.Labelled)
+        return factor
+
+    def by_code(self, terms: Iterable[Term]) -> dict[int, np.float32]:
+        """Return the coefficients of terms of levels by the codes of the levels."""
+        levels = [(level_of(self.columns[term.column]), term.coefficient) for term in terms]
+        return {level[1]: coefficient for level, coefficient in levels if level is not None}
+
     def probabilities_of(self, value: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what one tree predicts in a leaf of this value (K,)."""
         return value / np.cumsum(value)[-1] if self.votes and self.labels else value
+
+
+def level_of(column: matrix.MatrixColumn) -> tuple[int, int] | None:
+    """Return the factor and the code if a column is a level; None for products and others."""
+    match column:
+        case matrix.LevelColumn(parts=(matrix.Multiplier(source=source, code=int(code)),)):
+            return source, code
+    return None
 
 
 def sources_in(column: matrix.MatrixColumn) -> tuple[int, ...]:
@@ -124,7 +157,7 @@ def description_of(fit: AnyFit) -> Description:
     """Return the description of a fit whose prediction is the mean of its trees."""
     design = fit.design
     sources, columns = matrix.sources_of(design), list(matrix.columns_of_matrix(design))
-    kinds = matrix.kinds_of_labels(matrix.raw_kinds(design), sources)
+    kinds = matrix.kinds_of_columns(design, sources)
     fillable = matrix.can_be_empty(design)
     forest = fit.forest
     required: tuple[str, ...] = ()
@@ -144,15 +177,13 @@ def description_of(fit: AnyFit) -> Description:
             columns.append(
                 None if column is None else replace(empty, sources=tuple(sources_in(column)))
             )
-    splits, roots, places = _decoded(forest.packed, columns)
-    used = sorted({term.column for split in splits for term in split.terms})
-    kept = {j: column for j in used if (column := columns[j]) is not None}
-    known = _known(sources, {s for column in kept.values() for s in sources_in(column)})
+    splits, roots, kept, leaves = _decoded(forest.packed, columns)
+    known = _known(sources, {s for column in kept for s in sources_in(column)})
     matrix.require_known(
         kinds, [*required, *(cell for source in known for cell in cells_of(source))]
     )
     response = design.response
-    first_of_tree = np.searchsorted(forest.root, places, side="right") - 1
+    tree_of_leaf = np.searchsorted(forest.root, leaves, side="right") - 1
     return Description(
         title=" ".join(fit.call.split()),
         response=response.name,
@@ -163,7 +194,7 @@ def description_of(fit: AnyFit) -> Description:
             for name, dtype in zip(design.schema.columns, design.schema.dtypes, strict=True)
             if "int" in dtype.lower()
         ),
-        fills=design.fills,
+        fills={column: matrix.plain(fill) for column, fill in design.fills.items()},
         required=required,
         with_empty_text=frozenset(
             source.column
@@ -174,11 +205,8 @@ def description_of(fit: AnyFit) -> Description:
         columns=kept,
         splits=splits,
         roots=roots,
-        nodes={
-            leaf: int(leaf - forest.root[tree])
-            for leaf, tree in zip(places, first_of_tree, strict=True)
-        },
-        value={leaf: forest.value[leaf] for leaf in places},
+        nodes=tuple((leaves - forest.root[tree_of_leaf]).tolist()),
+        value=forest.value[leaves],
         votes=fit.votes,
         ordered=fit.ordered,
     )
@@ -205,37 +233,54 @@ def _known(
     sources: tuple[matrix.Source | InputError, ...], used: set[int]
 ) -> tuple[matrix.Source, ...]:
     """Return the sources, of those that no split uses a number; raise for others not known."""
-    found: list[matrix.Source] = []
+    known: list[matrix.Source] = []
     for number, source in enumerate(sources):
         if number not in used:
-            found.append(matrix.Literal(0.0))
+            known.append(matrix.Literal(0.0))
         elif isinstance(source, InputError):
             raise source
         else:
-            found.append(source)
-    return tuple(found)
+            known.append(source)
+    return tuple(known)
 
 
 def _decoded(
     packed: Packed, columns: list[matrix.MatrixColumn | None]
-) -> tuple[tuple[Branch, ...], tuple[int, ...], list[int]]:
-    """Return the splits that rows can reach, the roots of the trees, and the leaves."""
-    splits: list[Branch] = []
-    roots, leaves = [], []
+) -> tuple[tuple[Branch, ...], tuple[int, ...], tuple[matrix.MatrixColumn, ...], NDArray[np.int64]]:
+    """Return splits that rows can reach, roots of trees, columns of the splits, and the leaves.
+
+    The leaves are numbers of nodes of the forest; splits call columns and leaves by their places.
+    """
+    number: dict[int, int] = {}
+    roots: list[int] = []
     for root in packed.root.tolist():
-        number: dict[int, int] = {}
         for at in _records(packed, root):
-            number[at] = len(splits) + len(number)
-        for at in number:
-            children = [
-                child if child < 0 else number[at + child]
-                for child in packed.words[at : at + 2].tolist()
-            ]
-            splits.append(Branch(_terms(packed, at, columns), packed.floats[at + 2], *children))
-            leaves += [-1 - child for child in children if child < 0]
-        leaves += [-1 - root] if root < 0 else []
+            number.setdefault(at, len(number))
         roots.append(root if root < 0 else number[root])
-    return tuple(splits), tuple(roots), sorted(set(leaves))
+    children = {
+        at: [end if end < 0 else number[at + end] for end in packed.words[at : at + 2].tolist()]
+        for at in number
+    }
+    ends = [*roots, *chain.from_iterable(children.values())]
+    leaves = sorted({-1 - end for end in ends if end < 0})
+    terms = {at: _terms(packed, at, columns) for at in number}
+    used = sorted({column for listed in terms.values() for column, _ in listed})
+    place = {column: at for at, column in enumerate(used)}
+    leaf = {node: at for at, node in enumerate(leaves)}
+
+    def numbered(end: int) -> int:
+        return end if end >= 0 else -1 - leaf[-1 - end]
+
+    splits = tuple(
+        Branch(
+            tuple(Term(place[column], coefficient) for column, coefficient in terms[at]),
+            packed.floats[at + 2],
+            *map(numbered, children[at]),
+        )
+        for at in number
+    )
+    kept = tuple(column for j in used if (column := columns[j]) is not None)
+    return splits, tuple(map(numbered, roots)), kept, np.array(leaves, dtype=np.int64)
 
 
 def _records(packed: Packed, root: int) -> Iterator[int]:
@@ -251,14 +296,13 @@ def _records(packed: Packed, root: int) -> Iterator[int]:
                 waiting.append(at + child)
 
 
-def _terms(packed: Packed, at: int, columns: list[matrix.MatrixColumn | None]) -> tuple[Term, ...]:
-    first = at + HEAD
-    last = first + 2 * int(packed.words[at + 3])
-    return tuple(
-        Term(int(packed.words[place]), packed.floats[place + 1])
-        for place in range(first, last, 2)
-        if columns[packed.words[place]] is not None
-    )
+def _terms(
+    packed: Packed, at: int, columns: list[matrix.MatrixColumn | None]
+) -> list[tuple[int, np.float32]]:
+    """Return columns and coefficients of a split, without columns that are always 0."""
+    terms = slice(at + HEAD, at + HEAD + 2 * int(packed.words[at + 3]))
+    listed = zip(packed.words[terms][::2].tolist(), packed.floats[terms][1::2], strict=True)
+    return [(column, coefficient) for column, coefficient in listed if columns[column] is not None]
 
 
 LARGEST = float(np.finfo(np.float64).max)
@@ -393,18 +437,25 @@ def require_names(
             )
 
 
-def require_sources(fit: Description, language: str, most_whole: int) -> None:
-    """Raise `InputError` unless a language can hold the levels of all factors of the splits."""
+def require_labels(
+    fit: Description, language: str, most_whole: int, most_whole_class: int | None = None
+) -> None:
+    """Raise `InputError` unless a language can hold the levels of the splits, and the classes.
+
+    `most_whole`: its largest whole number among levels; `most_whole_class`: among classes, if that
+    is another.
+    """
     for number in fit.used_sources:
         source = fit.sources[number]
         if isinstance(source, matrix.Labelled | matrix.RankedCell):
             known = [label for label in source.labels if label is not None]
-            require_labels(f"levels of {source.column!r}", known, language, most_whole)
+            _require_held(f"levels of {source.column!r}", known, language, most_whole)
+    most = most_whole if most_whole_class is None else most_whole_class
+    _require_held(f"classes of {fit.response!r}", fit.labels, language, most)
 
 
-def require_labels(what: str, labels: Iterable[Any], language: str, most_whole: int) -> None:
+def _require_held(what: str, labels: Sequence[Any], language: str, most_whole: int) -> None:
     """Raise `InputError` unless a language can hold these labels, which are of one type."""
-    labels = tuple(labels)
     if labels and matrix.type_of_labels(labels) is None:
         raise InputError(
             f"the {what} are of several types: make them text, with .astype(str), before fitting"

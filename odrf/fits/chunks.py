@@ -411,7 +411,8 @@ def chunks_predicted(
     # a column that predictions need and chunks lack is refused when the rows are read
     frames = chunks.frames([name for name in names if name in needed])
     warned: set[tuple[str, Any]] = set()
-    with progress_bar(total=known_rows(chunks), unit="row", progress=progress) as bar:
+    total = known_rows(chunks) if progress else None
+    with progress_bar(total=total, unit="row", progress=progress) as bar:
         for frame in frames:
             with levels_warned_of(warned):
                 predicted = predict(frame)

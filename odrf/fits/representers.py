@@ -27,6 +27,7 @@ from odrf.fits.effects import (
     units_of_rows,
     weights_in_groups,
 )
+from odrf.fits.estimands import deviation_of
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.missing import reading_empty_cells
 from odrf.fits.responses import leaves_rows_out
@@ -44,8 +45,10 @@ Mask = NDArray[np.bool_]
 
 # Most columns of predictors, and fewest rows.
 MOST_COLUMNS, FEWEST_ROWS = 300, 30
-# A number is set in all rows only to what this share of the rows has; so many may leave the range.
-LEAST_SHARE, MOST_BEYOND = 0.05, 0.2
+# A number is set in all rows only to what this share of the rows has.
+LEAST_SHARE = 0.05
+# Shifted numbers may leave the range by half a standard deviation, so many rows further.
+HALF, MOST_BEYOND = 0.5, 0.2
 # Averages that are smaller parts of the largest response are rounding of 0.
 ROUNDING = 1e-13
 # Rows and trees of a block of predictions.
@@ -88,7 +91,8 @@ def _are_seen(column: pd.Series, value: Any, weights: Floats) -> bool:
     if of_numbers and np.ndim(value) == 1:
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
         to = np.asarray(value, dtype=np.float64)
-        low, high = np.nanmin(numbers), np.nanmax(numbers)
+        reach = HALF * deviation_of(column, weights) * (1 + ROUNDING)
+        low, high = np.nanmin(numbers) - reach, np.nanmax(numbers) + reach
         return float(weights @ ((to < low) | (to > high))) <= MOST_BEYOND * weights.sum()
     here = float(weights @ (column == value).fillna(False).to_numpy(dtype=bool))
     if not of_numbers or not is_number(value):
@@ -110,6 +114,7 @@ def estimated_of_truth(
     """
     rows = _rows_of(fit, grouped)
     units, regressions = units_of_rows(fit, grouped), dict[tuple[int, ...], Regression]()
+    ready: dict[tuple[Any, ...], _Average] = {}
     n_units = int(units.max()) + 1
     estimates, of_units = [], []
     for estimand in estimands:
@@ -119,11 +124,18 @@ def estimated_of_truth(
             own = rows.columns(grouped.rows.X, changed)
             regressions[changed] = regression_on(own, fit.data.weights)
         share = grouped.share if estimand.width is None else grouped.share / estimand.width
-        parts = [
-            rows.average(set_to(fit, grouped.rows, values), share, changed, advance)
-            for values in (estimand.high, estimand.low)
-            if values is not None
-        ]
+        parts = []
+        for values in (estimand.high, estimand.low):
+            if values is None:
+                continue
+            # contrasts of a factor have levels in common
+            same = (changed, estimand.width is None, *map(_key_of, values.items()))
+            if same not in ready:
+                X = set_to(fit, grouped.rows, values)
+                ready[same] = rows.average(X, share, changed, advance)
+            else:
+                advance(len(share))
+            parts.append(ready[same])
         if len(parts) == 2 and comparison != RATIO:
             high, low = parts
             parts = [_Average(*(first - second for first, second in zip(high, low, strict=True)))]
@@ -143,6 +155,12 @@ def estimated_of_truth(
     every = _few_units(np.concatenate(of_units, axis=1), n_units)
     uncertainty = Uncertainty(None, kinds_of_trees(fit), fit.draws, every)
     return Estimates(labels_of(fit, grouped, estimands), np.concatenate(estimates), uncertainty)
+
+
+def _key_of(item: tuple[str, Any]) -> tuple[Any, ...]:
+    """Return what two settings of a variable have in common if they are the same."""
+    name, value = item
+    return name, type(value), id(value) if isinstance(value, np.ndarray) else value
 
 
 @one_thread()
@@ -198,9 +216,10 @@ class _Rows:
         """
         Z = _dense(X)
         linear, of_groups = self.dictionary.linear(Z), self.indicators
-        within = linear[:, list(changed)] - self._means_in_groups(changed)[self.grouped.group]
         parts = [self.dictionary.columns(Z), of_groups]
-        parts += [of_group[:, None] * within for of_group in of_groups.T]
+        if of_groups.size:
+            within = linear[:, list(changed)] - self._means_in_groups(changed)[self.grouped.group]
+            parts += [of_group[:, None] * within for of_group in of_groups.T]
         others = np.setdiff1d(np.arange(Z.shape[1]), changed)
         room = effective_number(self.fit.data.weights, 2) / ROWS_A_COLUMN
         if sum(part.shape[1] for part in parts) + len(changed) * len(others) <= room:

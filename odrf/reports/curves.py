@@ -44,6 +44,11 @@ BANDS = ("conf_low", "conf_high", "band_low", "band_high")
 # Rows of the table that a summary of a surface shows.
 TOP = 10
 
+OF_FOREST = (
+    "The curve and its intervals are of the forest, which differs from the truth by its bias: at "
+    "single values this cannot be corrected, as it is in averages such as comparisons()."
+)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlainCurves(Report):
@@ -120,11 +125,14 @@ class EffectReport(PlainCurves):
             "Points": " × ".join(str(len(axis.values)) for axis in self.axes),
             "Rows": str(len(self.axes[0].observed)),
         }
-        known = any(not np.isnan(each.std_error).all() for each in self._bands)
-        return facts | ({"Level": percentage(self.level)} if known else {})
+        return facts | ({"Level": percentage(self.level)} if self._has_errors else {})
+
+    @property
+    def _has_errors(self) -> bool:
+        return any(not np.isnan(each.std_error).all() for each in self._bands)
 
     def _notes(self) -> tuple[str, ...]:
-        return (self.note,) if self.note else ()
+        return (*([self.note] if self.note else []), *([OF_FOREST] if self._has_errors else []))
 
     def _card(self) -> Card:
         names = " and ".join(axis.name for axis in self.axes)

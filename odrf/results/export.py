@@ -198,7 +198,7 @@ def to_python(self: FittedResults, type: str = "response", *, name: str = "predi
     >>> bool(there["predict"](data.loc[0]) == tree.predict(data)[0])
     True
     """
-    return exports.export.exported_python(self.fit, type, name)
+    return exports.export.exported_function(self.fit, exports.python.python_text, type, name)
 
 
 def to_c(self: FittedResults, type: str = "response", *, name: str = "predict") -> str:
@@ -240,7 +240,7 @@ def to_c(self: FittedResults, type: str = "response", *, name: str = "predict") 
     >>> "double progression(const struct progression_row *row) {" in text
     True
     """
-    return exports.export.exported_c(self.fit, type, name)
+    return exports.export.exported_function(self.fit, exports.c.c_text, type, name)
 
 
 def to_onnx(self: FittedResults) -> Any:

@@ -23,6 +23,7 @@ from odrf.simulate.problem import (
     checked_below,
     checked_count,
     checked_range,
+    checked_relevant,
     layout_generator,
     one_hot,
     uniform_rows,
@@ -59,8 +60,7 @@ def sparse_parity(p: int = 20, relevant: int = 3, noise: float = 0.0) -> Problem
     >>> bool((data["y"] == odd.astype(str)).all())
     True
     """
-    p = checked_count("p", p, 2)
-    relevant = checked_range("relevant", relevant, 1, p, "all predictors")
+    p, relevant = checked_relevant(p, relevant)
     noise = checked_below("noise", noise, 1 / 2)
     truth = partial(_odd, relevant=relevant)
     # the picture of Figure 2A; the others are not fixed at 0, where the class changes

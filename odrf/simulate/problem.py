@@ -46,9 +46,53 @@ class View:
     shown: tuple[int, int] = (0, 1)
 
 
+class Simulated:
+    """What simulated problems of all kinds have: named predictors, and draws of them."""
+
+    name: str
+    p: int
+    draw_predictors: Draw
+
+    @property
+    def predictors(self) -> list[str]:
+        """The names of the predictors, x1, …, xp."""
+        return [f"x{j}" for j in range(1, self.p + 1)]
+
+    def _drawn(
+        self, n: int, seed: Seed
+    ) -> tuple[np.random.Generator, NDArray[np.float64], pd.DataFrame]:
+        """Return the predictors of n new rows, (n, p), also as a table, and the generator."""
+        n = checked_whole("n", n, 1, MOST_ROWS)
+        rng = np.random.default_rng(checked_seed(seed))
+        X = self.draw_predictors(rng, n)
+        return rng, X, pd.DataFrame(X, columns=self.predictors)
+
+    def _matrix(self, data: pd.DataFrame) -> NDArray[np.float64]:
+        """Return the predictors as an array (n, p); raise `InputError` if they are not there."""
+        if not isinstance(data, pd.DataFrame):
+            raise no_frame("data", data)
+        for name in self.predictors:
+            if name not in data.columns:
+                raise InputError(
+                    f"data has no column {name!r}: {self.name} needs the columns x1 to "
+                    f"x{self.p}, as sample() returns them"
+                )
+            if not isinstance(data[name], pd.Series):
+                raise InputError(
+                    f"data has more than one column named {name!r}: rename or drop the others"
+                )
+            if not pd.api.types.is_numeric_dtype(data[name]):
+                raise InputError(f"column {name!r} holds {data[name].dtype}: use numbers")
+            if data[name].isna().any():
+                raise InputError(
+                    f"column {name!r} has missing values: fill them in or drop these rows"
+                )
+        return data[self.predictors].to_numpy(dtype=np.float64)
+
+
 @public
 @dataclass(frozen=True, eq=False, repr=False)
-class Problem:
+class Problem(Simulated):
     """A simulated problem: draws samples and gives their truth.
 
     Problems are made by the functions of `odrf.simulate`.  The noise is part of the problem, not
@@ -117,11 +161,6 @@ class Problem:
         """Kind of the response: "regression" or "classification"."""
         return "regression" if self.classes is None else "classification"
 
-    @property
-    def predictors(self) -> list[str]:
-        """The names of the predictors, x1, …, xp."""
-        return column_names(self.p)
-
     @respelled(by_name=("seed",))
     @public_method
     @one_thread()
@@ -155,22 +194,16 @@ class Problem:
         0  0.02  0.9  1.23
         1 -0.71  0.9  1.11
         """
-        n = checked_whole("n", n, 1, MOST_ROWS)
-        rng = np.random.default_rng(checked_seed(seed))
-        X = self.draw_predictors(rng, n)
-        data = pd.DataFrame(X, columns=self.predictors)
+        rng, X, data = self._drawn(n, seed)
         if self.shape is not None:
             set_grid(data, 1, *self.shape)
         truth = self._noisy(self.noiseless_truth(X))
         if self.classes is None:
-            data[RESPONSE] = truth + self.noise * rng.standard_normal(n)
+            data[RESPONSE] = truth + self.noise * rng.standard_normal(len(X))
         else:
-            # the sum leaves out the last class, so rounding cannot give a code beyond it
-            passed = np.cumsum(truth[:, :-1], axis=1) <= rng.random((n, 1))
-            codes = passed.sum(axis=1)
-            data[RESPONSE] = pd.Categorical.from_codes(
-                codes, dtype=pd.CategoricalDtype(list(self.classes))
-            )
+            classes = pd.CategoricalDtype(list(self.classes))
+            codes = drawn_codes(rng, truth)
+            data[RESPONSE] = pd.Categorical.from_codes(codes, dtype=classes)
         return data
 
     @one_thread()
@@ -203,7 +236,7 @@ class Problem:
         >>> problem.truth(pd.DataFrame({"x1": [0.5], "x2": [-0.5]})).round(3)
         array([[0.1, 0.7, 0.1, 0.1]])
         """
-        return self._noisy(self.noiseless_truth(predictor_matrix(data, self.p, self.name)))
+        return self._noisy(self.noiseless_truth(self._matrix(data)))
 
     @cached_property
     def bayes_error(self) -> float:
@@ -290,34 +323,11 @@ def one_hot(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
     return (codes[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
 
 
-def column_names(p: int) -> list[str]:
-    """Return the names of p predictors."""
-    return [f"x{j}" for j in range(1, p + 1)]
-
-
-def predictor_matrix(data: pd.DataFrame, p: int, problem: str) -> NDArray[np.float64]:
-    """Return the predictors x1, …, xp as an array (n, p); raise `InputError` if they are not there.
-
-    `problem` is the name of the problem for the message.
-    """
-    if not isinstance(data, pd.DataFrame):
-        raise no_frame("data", data)
-    names = column_names(p)
-    for name in names:
-        if name not in data.columns:
-            raise InputError(
-                f"data has no column {name!r}: {problem} needs the columns x1 to x{p}, "
-                "as sample() returns them"
-            )
-        if not isinstance(data[name], pd.Series):
-            raise InputError(
-                f"data has more than one column named {name!r}: rename or drop the others"
-            )
-        if not pd.api.types.is_numeric_dtype(data[name]):
-            raise InputError(f"column {name!r} holds {data[name].dtype}: use numbers")
-        if data[name].isna().any():
-            raise InputError(f"column {name!r} has missing values: fill them in or drop these rows")
-    return data[names].to_numpy(dtype=np.float64)
+def drawn_codes(rng: np.random.Generator, shares: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return a code 0 … K - 1 for each row, drawn by its probabilities (n, K)."""
+    # the sum leaves out the last one, so rounding cannot give a code beyond it
+    passed = np.cumsum(shares[:, :-1], axis=1) <= rng.random((len(shares), 1))
+    return passed.sum(axis=1)
 
 
 def _fixed_values(p: int, shown: tuple[int, int], rest: NDArray) -> str:
@@ -347,6 +357,12 @@ def checked_range(argument: str, value: Any, least: int, most: int, what: str) -
     if whole > most:
         raise InputError(f"{argument}={value!r}: use a whole number of at most {most}, {what}")
     return whole
+
+
+def checked_relevant(p: Any, relevant: Any, least: int = 1, least_p: int = 2) -> tuple[int, int]:
+    """Return the numbers of predictors and of relevant ones; raise `InputError` if too small."""
+    p = checked_count("p", p, least_p)
+    return p, checked_range("relevant", relevant, least, p, "all predictors")
 
 
 def checked_below(argument: str, value: Any, below: float) -> float:

@@ -23,7 +23,7 @@ from odrf.simulate.problem import (
     Truth,
     View,
     checked_count,
-    checked_range,
+    checked_relevant,
     layout_generator,
     uniform_rows,
 )
@@ -88,8 +88,7 @@ def single_index(p: int = 10, relevant: int = 5, noise: float = 0.3) -> Problem:
     >>> problem.truth(pd.DataFrame([[0.25] * 4], columns=problem.predictors))
     array([1.])
     """
-    p = checked_count("p", p, 2)
-    relevant = checked_range("relevant", relevant, 1, p, "all predictors")
+    p, relevant = checked_relevant(p, relevant)
     truth = partial(_wave_along, relevant=relevant)
     return _problem("single index", p, relevant, noise, truth, -1.0, 1.0)
 
@@ -155,8 +154,7 @@ def radial(p: int = 10, relevant: int = 2, noise: float = 0.2) -> Problem:
     >>> simulate.radial(p=2).truth(pd.DataFrame({"x1": [0.6], "x2": [0.8]}))
     array([-1.])
     """
-    p = checked_count("p", p, 2)
-    relevant = checked_range("relevant", relevant, 1, p, "all predictors")
+    p, relevant = checked_relevant(p, relevant)
     truth = partial(_wave_around, relevant=relevant)
     return _problem("radial", p, relevant, noise, truth, -1.0, 1.0)
 
@@ -186,8 +184,7 @@ def jump(p: int = 10, relevant: int = 2, noise: float = 0.25) -> Problem:
     >>> tree.nodes["value"].abs().round(1).tolist()
     [0.5, 0.0, 1.0]
     """
-    p = checked_count("p", p, 2)
-    relevant = checked_range("relevant", relevant, 1, p, "all predictors")
+    p, relevant = checked_relevant(p, relevant)
     return _problem("jump", p, relevant, noise, partial(_step, relevant=relevant), -1.0, 1.0)
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,16 +18,16 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gamma, gammainc, hyp1f1, ndtr
 
-from odrf.checks import Seed, checked_amount, checked_seed, checked_whole, is_number
+from odrf.checks import Seed, checked_amount, is_number
 from odrf.errors import InputError, allowed
 from odrf.public import public, public_method, respelled
 from odrf.simulate.problem import (
     Draw,
+    Simulated,
     checked_below,
     checked_count,
-    checked_range,
-    column_names,
-    predictor_matrix,
+    checked_relevant,
+    drawn_codes,
     uniform_rows,
 )
 
@@ -39,22 +39,6 @@ from odrf.simulate.problem import (
 MOST_INVERSE = 170.0
 
 OfRows = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-
-
-class SurvivalLaw(Protocol):
-    """What a simulated survival problem asks of the law of its times."""
-
-    def survival(self, X: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return S(t | x), (n, R)."""
-
-    def restricted_mean(self, X: NDArray[np.float64], until: float) -> NDArray[np.float64]:
-        """Return E(min(T, until) | x), (n,)."""
-
-    def shares(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the probability of each cause, (n, K), whatever the time of the event."""
-
-    def draw(self, rng: np.random.Generator, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return a time of each row, (n,)."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +111,10 @@ class LogNormalLaw:
         return np.exp(self.centre(X) + self.spread * rng.standard_normal(len(X)))
 
 
+SurvivalLaw = WeibullLaw | LogNormalLaw
+"""The laws of times that a simulated problem may have."""
+
+
 def _log(times: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the logarithms, -inf of 0."""
     with np.errstate(divide="ignore"):
@@ -134,7 +122,6 @@ def _log(times: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 CENSORED = "censored"
-MOST_ROWS = 10**9
 # The rate of censoring is found on rows of a fixed seed; the standard error of a share is < 0.001.
 RATE_ROWS = 2**18
 RATE_SEED = 0
@@ -142,7 +129,7 @@ RATE_SEED = 0
 
 @public
 @dataclass(frozen=True, eq=False, repr=False)
-class SurvivalProblem:
+class SurvivalProblem(Simulated):
     """A simulated survival problem: draws censored times and gives the truth without censoring.
 
     Survival problems are made by functions of `odrf.simulate`.  A row has a time T of its event,
@@ -197,11 +184,6 @@ class SurvivalProblem:
             f"{several}{100 * self.censored:.3g}% censored>"
         )
 
-    @property
-    def predictors(self) -> list[str]:
-        """The names of the predictors, x1, …, xp."""
-        return column_names(self.p)
-
     @respelled(by_name=("seed",))
     @public_method
     def sample(self, n: int, *, seed: Seed = None) -> pd.DataFrame:
@@ -232,13 +214,12 @@ class SurvivalProblem:
         >>> data["event"].value_counts(sort=False).to_dict()
         {'censored': 138, '1': 180, '2': 182}
         """
-        n = checked_whole("n", n, 1, MOST_ROWS)
-        rng = np.random.default_rng(checked_seed(seed))
-        X = self.draw_predictors(rng, n)
-        data = pd.DataFrame(X, columns=self.predictors)
+        rng, X, data = self._drawn(n, seed)
         time = self.law.draw(rng, X)
-        lost = self._lost(rng, n)
-        cause = self._cause(rng, X)
+        # drawn in any case, so that the other draws are the same without censoring
+        lost = rng.standard_exponential(len(X))
+        lost = lost / self.censoring_rate if self.censored else np.full(len(X), np.inf)
+        cause = drawn_codes(rng, self.law.shares(X))
         data["time"] = np.minimum(time, lost)
         data["event"] = time <= lost
         if self.causes is not None:
@@ -369,25 +350,12 @@ class SurvivalProblem:
         high = -2 * np.log1p(-self.censored) / time.min()
         return float(np.exp(scipy.optimize.brentq(surplus, np.log(low), np.log(high))))
 
-    def _lost(self, rng: np.random.Generator, n: int) -> NDArray[np.float64]:
-        """Return the times of censoring; they are drawn in any case, for the same other draws."""
-        reached = rng.standard_exponential(n)
-        return reached / self.censoring_rate if self.censored else np.full(n, np.inf)
-
-    def _cause(self, rng: np.random.Generator, X: NDArray[np.float64]) -> NDArray[np.int64]:
-        # the sum leaves out the last cause, so rounding cannot give a code beyond it
-        passed = np.cumsum(self.law.shares(X)[:, :-1], axis=1) <= rng.random((len(X), 1))
-        return passed.sum(axis=1)
-
     def _number(self, cause: Any) -> int:
         if self.causes is None:
             raise InputError(f"cause={cause!r}: {self.name} has one cause; leave cause= out")
         if cause not in self.causes:
             raise allowed("cause", cause, self.causes)
         return self.causes.index(cause)
-
-    def _matrix(self, data: pd.DataFrame) -> NDArray[np.float64]:
-        return predictor_matrix(data, self.p, self.name)
 
 
 def _checked_times(times: Any) -> NDArray[np.float64]:
@@ -409,7 +377,6 @@ SHAPE = 1.5
 MOST_STRENGTH = 10.0
 MOST_SHAPE_STRENGTH = 2.0
 MOST_SPREAD = 10.0
-ORDER = "all predictors"
 
 
 @public
@@ -441,9 +408,9 @@ def proportional_hazards(
     >>> problem.survival(pd.DataFrame({"x1": [0.0], "x2": [0.0]}), [0, 1, 4]).round(4)
     array([[1.000e+00, 3.679e-01, 3.000e-04]])
     """
-    p, relevant = _numbers(p, relevant, 1)
+    p, relevant = checked_relevant(p, relevant, least_p=1)
     rates = partial(_along, relevant=relevant, strength=_strength(strength))
-    return _problem("proportional hazards", p, relevant, rates, _steady, censored)
+    return _problem("proportional hazards", p, relevant, WeibullLaw(rates, _steady), censored)
 
 
 @public
@@ -476,10 +443,10 @@ def crossing_hazards(
     array([[0.47, 0.37, 0.27],
            [0.83, 0.37, 0.  ]])
     """
-    p, relevant = _numbers(p, relevant, 1)
+    p, relevant = checked_relevant(p, relevant, least_p=1)
     strength = _strength(strength, MOST_SHAPE_STRENGTH)
     shape = partial(_of_direction, relevant=relevant, strength=strength)
-    return _problem("crossing hazards", p, relevant, _even, shape, censored)
+    return _problem("crossing hazards", p, relevant, WeibullLaw(_even, shape), censored)
 
 
 @public
@@ -513,7 +480,7 @@ def hazard_interaction(
     """
     p = checked_count("p", p, 2)
     rates = partial(_product, strength=_strength(strength))
-    return _problem("hazard interaction", p, 2, rates, _steady, censored)
+    return _problem("hazard interaction", p, 2, WeibullLaw(rates, _steady), censored)
 
 
 @public
@@ -543,9 +510,9 @@ def hazard_jump(
     >>> problem.restricted_mean(pd.DataFrame({"x1": [0.3, 0.3], "x2": [-0.2, -0.4]}), 2).round(2)
     array([0.24, 0.88])
     """
-    p, relevant = _numbers(p, relevant, 1)
+    p, relevant = checked_relevant(p, relevant, least_p=1)
     rates = partial(_beyond_plane, relevant=relevant, strength=_strength(strength))
-    return _problem("hazard jump", p, relevant, rates, _steady, censored)
+    return _problem("hazard jump", p, relevant, WeibullLaw(rates, _steady), censored)
 
 
 @public
@@ -581,13 +548,14 @@ def competing_risks(
     array([[0.74],
            [0.18]])
     """
-    p, relevant = _numbers(p, relevant, 2)
+    p, relevant = checked_relevant(p, relevant, least=2)
     if relevant % 2:
         raise InputError(
             f"relevant={relevant!r}: use an even number, for directions at right angles"
         )
     rates = partial(_of_causes, relevant=relevant, strength=_strength(strength))
-    return _problem("competing risks", p, relevant, rates, _steady, censored, ("1", "2"))
+    law = WeibullLaw(rates, _steady)
+    return _problem("competing risks", p, relevant, law, censored, ("1", "2"))
 
 
 @public
@@ -619,34 +587,23 @@ def accelerated_failure(
     array([[0.023],
            [0.977]])
     """
-    p, relevant = _numbers(p, relevant, 1)
+    p, relevant = checked_relevant(p, relevant, least_p=1)
     if not is_number(spread) or not 0 < float(spread) <= MOST_SPREAD:
         raise InputError(f"spread={spread!r}: use a number above 0 and at most {MOST_SPREAD:.4g}")
     law = LogNormalLaw(partial(_wave, relevant=relevant), float(spread))
-    censored = checked_below("censored", censored, 1)
-    draw = uniform_rows(p, -1.0, 1.0)
-    return SurvivalProblem("accelerated failure", p, relevant, None, censored, draw, law)
+    return _problem("accelerated failure", p, relevant, law, censored)
 
 
 def _problem(
     name: str,
     p: int,
     relevant: int,
-    rates: Any,
-    shape: Any,
+    law: SurvivalLaw,
     censored: float,
     causes: tuple[str, ...] | None = None,
 ) -> SurvivalProblem:
     censored = checked_below("censored", censored, 1)
-    law = WeibullLaw(rates, shape)
     return SurvivalProblem(name, p, relevant, causes, censored, uniform_rows(p, -1.0, 1.0), law)
-
-
-def _numbers(p: int, relevant: int, least: int) -> tuple[int, int]:
-    """Return the numbers of predictors and of relevant ones, both of at least `least`."""
-    p = checked_count("p", p, least)
-    relevant = checked_range("relevant", relevant, least, p, ORDER)
-    return p, relevant
 
 
 def _strength(strength: float, most: float = MOST_STRENGTH) -> float:

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import joblib
 import numpy as np
@@ -26,9 +26,10 @@ from odrf.design.formula import quoted
 from odrf.design.structure import STRUCTURE_ARGUMENTS
 from odrf.design.weights import row_labels
 from odrf.engine.trees.forest import Forest
-from odrf.errors import InputError, UnknownArgumentError
+from odrf.errors import AbsentError, InputError, UnknownArgumentError, refused_again
 from odrf.public import documented
 from odrf.public.arguments import BACKENDS, suggestion
+from odrf.public.elsewhere import entry_of
 from odrf.sklearn.inputs import (
     TrainingTable,
     feature_names,
@@ -207,6 +208,22 @@ class SavedResults:
             return load(path)
 
 
+def _of_results(name: str, results: Any) -> str:
+    """Return where results have what an estimator lacks, for the end of a message; or ``""``."""
+    kind = type(results)
+    if hasattr(kind, name):
+        return f": use results_.{name}"
+    entry = entry_of(name, of_fit=True)
+    if entry is None:
+        return ""
+    said = entry.answer([each for each in entry.here if hasattr(kind, each)])
+    return re.sub(r"did you mean '|\b(fit|tree|forest|boosted)\.", _in_results, said)
+
+
+def _in_results(match: re.Match[str]) -> str:
+    return "results_." if match[1] else f"{match[0]}results_."
+
+
 # What all estimators share.
 
 Same = TypeVar("Same", bound="FunctionEstimator")
@@ -357,6 +374,17 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
                 'X has rows with empty cells, which missing="drop" does not predict: use '
                 'missing="split", or leave these rows out'
             )
+
+    if not TYPE_CHECKING:  # no name that mypy does not know
+
+        def __getattr__(self, name: str) -> Any:
+            refused_again(self, name)
+            results = vars(self).get("results_")
+            said = "" if results is None or name.startswith("_") else _of_results(name, results)
+            if said:
+                raise AbsentError(f"{type(self).__name__} has no {name!r}{said}")
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=self)
 
     # Pickles keep results as they are.  A file of skops keeps them as `save` writes them.
 

@@ -113,6 +113,30 @@ def test_classes_come_with_their_probabilities(tmp_path, capsys):
     assert output(capsys, "predict", model, table, "--type", "prob", "--set", priors)
 
 
+def test_truth_and_predictions_are_written_side_by_side(inside, tmp_path, capsys):
+    keep = ["--keep", "progression", "--keep", "age"]
+    shown = output(capsys, "predict", "tree.odrf", "table.csv", *keep)
+    found = pd.read_csv(io.StringIO(shown), index_col="row")
+    data = load_data("diabetes")
+    assert found.columns.tolist() == ["progression", "age", "prediction"]
+    np.testing.assert_allclose(found["progression"], data["progression"])
+    np.testing.assert_allclose(found["prediction"], odrf.load("tree.odrf").predict(data))
+    out = tmp_path / "p.csv"
+    fitted = ["tree", FORMULA, "table.csv", "--predict", "table.csv", "--out", str(out), *keep]
+    assert main(fitted) == 0
+    capsys.readouterr()
+    assert pd.read_csv(out).columns.tolist() == ["row", "progression", "age", "prediction"]
+    rows = parsed(capsys, "predict", "tree.odrf", "table.csv", "--keep", "age")["predictions"]
+    assert list(rows[0]) == ["row", "age", "prediction"]
+
+
+def test_a_kept_column_may_not_be_called_as_a_prediction(inside, tmp_path, capsys):
+    table = str(tmp_path / "t.csv")
+    load_data("diabetes").assign(prediction=1).to_csv(table, index=False)
+    said = refusal(capsys, "predict", "tree.odrf", table, "--keep", "prediction")
+    assert "--keep prediction: a column of predictions has this name, too: rename it" in said
+
+
 def test_options_of_predict_are_reachable(inside, capsys):
     words = ["--set", "interval=prediction", "--set", "level=0.8"]
     shown = output(capsys, "predict", "forest.odrf", "table.csv", *words)
@@ -253,6 +277,9 @@ def test_json_has_its_keys_and_the_page_names_them(inside, capsys, command):
         (["predict", "tree.odrf", "table.csv", "--out", "tree.odrf"], "the same file"),
         (["predict", "tree.odrf", "table.csv", "--type", "prob"], "needs classes"),
         (["predict", "tree.odrf", "table.csv", "--set", "level=0.9"], "no such option"),
+        (["predict", "tree.odrf", "table.csv", "--keep", "agee"], "did you mean 'age'"),
+        (["predict", "tree.odrf", "table.csv", "--keep", "age", "--keep", "age"], "twice"),
+        (["tree", FORMULA, "table.csv", "--keep", "age"], "--keep needs --predict"),
         (["prune", "tree.odrf", "--save", "x.odrf"], "--rule, --alpha or --leaves"),
         (["prune", "tree.odrf", "--rule", "min", "--save", "tree.odrf"], "the same file"),
         (["prune", "tree.odrf", "--set", "cv=none", "--rule", "min"], "cv"),

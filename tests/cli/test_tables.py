@@ -16,7 +16,8 @@ import pytest
 
 import odrf
 from odrf.cli import main
-from odrf.cli.tables import TableForm, read_table
+from odrf.cli.files import TableForm
+from odrf.cli.tables import read_table
 
 N = 120
 OPTIONS = ("--seed", "1", "--set", "max_leaves=3", "--set", "alpha=none")
@@ -203,6 +204,7 @@ def test_na_may_be_a_level(inside, data, capsys):
         (["1,234", "12", "2"], ["--decimal", "."], [1234, 12, 2]),
         (["1 234.5", "12", "2"], [], [1234.5, 12, 2]),
         (["1'234'567", "12", "2"], [], [1234567, 12, 2]),
+        (["1\u202f234\u202f567", "12", "2"], [], [1234567, 12, 2]),
         (["1,234.5", "?", "2"], ["--na", "?"], [1234.5, None, 2]),
     ],
 )
@@ -438,6 +440,15 @@ def test_cumulative_probabilities_of_ordered_classes(inside, data, capsys):
     assert np.allclose(found[["low", "middle"]], expected)
     odrf.odt("y ~ x", data, seed=1, max_leaves=4, alpha=None).save("fit.odrf")
     assert "needs classes" in refusal(capsys, *asked)
+
+
+def test_codes_with_blanks_may_be_labels(inside, capsys):
+    rows = "".join(f"{i % 7},{['110 001', '560 034', '400 070'][i % 3]}\n" for i in range(60))
+    (inside / "t.csv").write_text("y,x\n" + rows)
+    assert main(("tree", "y ~ x", "t.csv", *OPTIONS)) == 0
+    said = capsys.readouterr().err
+    assert "'x' has blanks of thousands: '110 001' is read as 110001; write C(x) if" in said
+    assert "1 (3 columns)" in answer(capsys, "tree", "y ~ C(x)", "t.csv", *OPTIONS)
 
 
 def test_labels_are_no_numbers_read_as_text(inside, capsys):

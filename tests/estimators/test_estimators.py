@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import re
 import subprocess
 import sys
 
@@ -425,6 +426,26 @@ def test_arrays_may_have_another_byte_order():
 def test_messages_name_what_the_user_of_an_estimator_knows(call, message, table):
     with pytest.raises(InputError, match=message):
         call(table[["a", "b"]], table["y"])
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("oob_error", "ODRFRegressor has no 'oob_error': use results_.oob_error"),
+        ("oob_score_", "ODRFRegressor has no 'oob_score_'; did you mean 'results_.oob_error'?"),
+        ("cptable", "ODRFRegressor has no 'cptable': use results_.pruning_path().table"),
+        ("predict_proba", "ODRFRegressor has no 'predict_proba': use results_.predict(new, type="),
+        ("nothing", "'ODRFRegressor' object has no attribute 'nothing'"),
+        ("__nothing__", "'ODRFRegressor' object has no attribute '__nothing__'"),
+    ],
+)
+def test_what_an_estimator_lacks_is_found_in_its_results(name, said, table):
+    forest = ODRFRegressor(n_trees=3, random_state=1).fit(table[PREDICTORS], table["y"])
+    with pytest.raises(AttributeError, match=f"^{re.escape(said)}"):
+        getattr(forest, name)
+    assert not hasattr(forest, name)
+    with pytest.raises(AttributeError, match=f"object has no attribute '{name}'$"):
+        getattr(ODRFRegressor(), name)
 
 
 def test_groups_come_with_the_rows(table):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import odrf
 from odrf.fits.effects import grouped_rows
 from odrf.fits.representers import out_of_bag_means
+from odrf.results.forest import ODRFResults
 from odrf.statistics.representers import LEAST_PENALTY, learned_dictionary, regression_on
 
 LEVELS = {"a": 0.0, "b": 0.5, "c": -0.5}
@@ -28,7 +29,7 @@ def treated(n: int, seed: int) -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def forest() -> odrf.ODRFResults:
+def forest() -> ODRFResults:
     return odrf.odrf("y ~ .", treated(250, 1), n_trees=100, seed=1)
 
 
@@ -80,6 +81,16 @@ def test_where_the_truth_cannot_be_had(forest, call, reason):
         return
     with pytest.raises(odrf.InputError, match=reason):
         call(forest, treated(250, 1))
+
+
+def test_numbers_of_few_values_are_shifted_by_half_a_deviation():
+    data = treated(250, 5).assign(k=np.arange(250) % 3)
+    data["y"] += data["k"]
+    fit = odrf.odrf("y ~ x + k + t", data, n_trees=100, seed=1)
+    effects = fit.comparisons()
+    assert effects.target == "truth"
+    row = effects.table.set_index("term").loc["k"]
+    assert row["conf_low"] <= data["k"].std(ddof=0) <= row["conf_high"]
 
 
 def test_other_fits_say_what_is_averaged():

@@ -16,8 +16,8 @@ from numba import cuda
 import odrf
 from odrf import graf, simulate
 from odrf.api.calling import DESIGN_ARGUMENTS
-from odrf.cli.command import ELSEWHERE, KINDS_OF_FITS, read_options
-from odrf.cli.running import COMMANDS, parser_of
+from odrf.cli.commands import COMMANDS, parser_of
+from odrf.cli.settings import ELSEWHERE, KINDS_OF_FITS, read_options
 from odrf.design.missing import MISSING
 from odrf.design.response import KINDS
 from odrf.engine.guided.device import running_sums

@@ -12,7 +12,7 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 import odrf
 from blends import with_quick_stacks
 from odrf import InputError
-from odrf.cli.running import main
+from odrf.cli.commands import main
 from odrf.fits.refit import cross_fitted_rows
 from odrf.reports.checks import CalibratedFit
 from odrf.statistics.discrimination import area_under_roc

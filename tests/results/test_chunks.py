@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import warnings
 
 import matplotlib.pyplot as plt
@@ -170,6 +171,19 @@ def test_bars_of_rows_end_at_their_total_where_it_is_known(numbers, tmp_path, ca
     list(numbers.predict_chunks(iter(CHUNKS), progress=True))
     last = capsys.readouterr().err.replace("\r", "\n").strip().splitlines()[-1]
     assert last.startswith(f"rows: {len(FRAME)}row [")
+
+
+@pytest.mark.parametrize("function", [odrf.odrf, odrf.odt])
+def test_bars_of_passes_over_blocks_end_at_their_total(function, monkeypatch, capsys):
+    monkeypatch.setattr("odrf.design.blocks.ROWS_PER_BLOCK", 50)
+    few = {"n_trees": 3} if function is odrf.odrf else {}
+    function("body_mass_g ~ sex + year", CHUNKS, seed=1, progress=True, **few)
+    shown = capsys.readouterr().err.replace("\r", "\n").strip().splitlines()
+    last = {line.partition(":")[0]: line for line in shown if line.strip()}
+    assert "blocks" in last
+    for line in last.values():
+        done, total = re.search(r"(\d+)/(\d+) \[", line).groups()
+        assert done == total != "0"
 
 
 def test_chunks_that_cannot_be_read_are_not_called_a_full_disk(numbers, tmp_path):

@@ -237,7 +237,7 @@ def test_an_interrupted_command_says_so(wine, capsys, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("odrf.cli.running.fit_tables", interrupted)
+    monkeypatch.setattr("odrf.cli.commands.fit_tables", interrupted)
     assert main(["cultivar ~ .", wine]) == 130
     assert capsys.readouterr().err == "odrf: interrupted\n"
 

@@ -7,7 +7,7 @@ import pytest
 import odrf
 from odrf import load_data
 from odrf.cli import main
-from odrf.cli.command import read_grid, read_options
+from odrf.cli.settings import read_grid, read_options
 from odrf.errors import InputError
 
 HOSTILE = [
