@@ -14,8 +14,15 @@ from odrf.design.design import rows_a_subject
 from odrf.engine.oob import OutOfBag
 from odrf.fits.fit import AnyFit, BoostedFit, Fit, GuidedFit
 from odrf.fits.pruning import cut_by_call, root_error
-from odrf.fits.responses import boosted_error, validation_rows
-from odrf.fits.scores import confusion_table, explained_part, mean_loss, mean_rank_error, r_squared
+from odrf.fits.scores import (
+    OutOfBagScores,
+    confusion_table,
+    explained_part,
+    mean_loss,
+    mean_rank_error,
+    out_of_bag_scores,
+    r_squared,
+)
 from odrf.options.boosting import REFIT, ResolvedBoostingOptions, loss_in_words, mean_loss_in_words
 from odrf.options.criteria import IN_WORDS
 from odrf.options.sizes import FIXED, NONE
@@ -218,24 +225,31 @@ def held_out_scores(fit: Fit, path: PruningPath[Any] | None) -> dict[str, str]:
     return {f"Held-out {error}": words, **of_root}
 
 
-def error_scores(error: float, r_squared: float | None) -> dict[str, str]:
-    """Return the out-of-bag error in words; `r_squared`: None for classes."""
-    if np.isnan(error):
+def with_error(words: str, std_error: float | None, digits: int | None = None) -> str:
+    """Return a score in words with its standard error, if that is known and not 0."""
+    if std_error is None or not std_error > 0:
+        return words
+    return f"{words} (SE {number(std_error) if digits is None else f'{std_error:.{digits}f}'})"
+
+
+def error_scores(scores: OutOfBagScores) -> dict[str, str]:
+    """Return the out-of-bag error in words, with its standard error where that is known."""
+    if np.isnan(scores.error):
         return {"OOB error": NOT_JUDGED}
-    if r_squared is None:
-        return {"OOB error rate": number(error)}
-    return {"OOB MSE": number(error), "OOB R²": f"{r_squared:.3f}"}
+    error = with_error(number(scores.error), scores.std_error)
+    if scores.r_squared is None:
+        return {"OOB error rate": error}
+    explained = with_error(f"{scores.r_squared:.3f}", scores.std_error_of_r_squared, 3)
+    return {"OOB MSE": error, "OOB R²": explained}
 
 
 def _forest_scores(fit: Fit, out_of_bag: OutOfBag | None) -> dict[str, str]:
     if out_of_bag is None:
         why = 'resample="none"' if fit.control.resample == "none" else "every tree draws all rows"
         return {"OOB error": f"unknown ({why})"}
-    error = float(out_of_bag.error_path[-1])
-    classes = fit.kind == "classification"
-    scores = error_scores(error, None if classes or np.isnan(error) else r_squared(fit, error))
-    ranks = classes and not np.isnan(error)
-    return scores | (_rank_score(fit, out_of_bag.value, "OOB") if ranks else {})
+    scores = out_of_bag_scores(fit, out_of_bag.value)
+    ranks = fit.kind == "classification" and not np.isnan(scores.error)
+    return error_scores(scores) | (_rank_score(fit, out_of_bag.value, "OOB") if ranks else {})
 
 
 def _rank_score(fit: Fit, value: NDArray[np.float64], rows: str) -> dict[str, str]:
@@ -508,8 +522,9 @@ def _score(
     if fit.held.any():
         scores[f"Validation {name}"] = number(mean_loss(fit, fitted, fit.held))
     if out_of_bag is not None:
-        evaluated = validation_rows(fit, out_of_bag).any()
-        scores[f"OOB {name}"] = number(boosted_error(fit, out_of_bag)) if evaluated else "–"
+        oob = out_of_bag_scores(fit, out_of_bag)
+        missing = {f"OOB {name}": "–"}
+        scores |= missing if np.isnan(oob.error) else error_scores(oob)
     return scores
 
 
