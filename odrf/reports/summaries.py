@@ -27,6 +27,7 @@ from odrf.options.boosting import REFIT, ResolvedBoostingOptions, loss_in_words,
 from odrf.options.criteria import IN_WORDS
 from odrf.options.sizes import FIXED, NONE
 from odrf.options.tree import ALL, ResolvedOptions
+from odrf.pruning.complexity import CHOICES
 from odrf.reports.data_summary import kinds_notes, kinds_table, missing_notes
 from odrf.reports.importance import MeasuredImportance
 from odrf.reports.paths import PruningPath
@@ -82,6 +83,10 @@ TOP = 10
 NOT_JUDGED = "unknown (no row of positive weight is out of bag)"
 HONEST = "splits by half of a tree's rows, values by the others"
 INFERENCE = "grown for standard errors"
+ONE_LEAF = (
+    "The tree has one leaf: no subtree is better than the root by the rule that chose its size; "
+    "tree.parent has {grown} leaves."
+)
 CHOSEN_OUT_OF_BAG = (
     "Out-of-bag rows chose alpha. In out-of-bag results each fifth of the rows is evaluated by the "
     "choice of the others."
@@ -177,6 +182,10 @@ def growth_summary(
     notes += [*importance.notes, *missing_notes(fit)]
     if fit.pruning is not None and fit.pruning.choice is not None:
         notes.append(CHOSEN_OUT_OF_BAG)
+    if fit.forest.n_trees == 1 and fit.pruning is not None and fit.forest.leaves()[0] == 1:
+        grown = int(fit.pruning.grown.forest.leaves()[0])
+        if grown > 1:
+            notes.append(ONE_LEAF.format(grown=grown))
     if fit.blend is not None:
         notes += kinds_notes(fit)
     return Summary(f"{name}: {fit.kind}", fit.call, facts, sections, tuple(notes))
@@ -192,16 +201,26 @@ def _tree_scores(fit: Fit, fitted: NDArray[np.float64]) -> dict[str, str]:
 
 
 def held_out_scores(fit: Fit, path: PruningPath[Any] | None) -> dict[str, str]:
-    """Return the error of the tree on the rows that were held out for its path, if any were."""
+    """Return the error of the tree on the rows that were held out for its path, if any were.
+
+    If these rows chose the tree, the error is that of trees which the other folds choose: the
+    smallest error of a path is too small.
+    """
     if path is None or not path.is_evaluated:
         return {}
     of_size = path.table[path.table["leaves"] == fit.forest.leaves()[0]]
     if of_size.empty:
         return {}
     share, std_error = of_size[["xerror", "xstd"]].iloc[0]
+    by, nested = path.by, path.subtrees.nested
+    for choice in CHOICES if nested else ():
+        if path.row(choice) == of_size.index[0]:
+            share, std_error = nested[choice]
+            by = f"nested {path.by}"
+            break
     root = root_error(fit) or 1.0
     error, explained = HELD_OUT[fit.kind]
-    words = f"{number(share * root)} (SE {number(std_error * root)}; {path.by})"
+    words = f"{number(share * root)} (SE {number(std_error * root)}; {by})"
     of_root = {f"Held-out {explained}": f"{explained_part(share, 1.0):.3f}"} if explained else {}
     return {f"Held-out {error}": words, **of_root}
 
