@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 from collections.abc import Mapping
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -175,8 +175,7 @@ def plot_guided_growth(path: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax.plot(
         path.index, path["mean"], color=style.ACCENT, linewidth=1.6, marker=mark, clip_on=not mark
     )
-    if style.reaches_zero(path):
-        ax.set_ylim(bottom=0)
+    ax.set_ylim(bottom=0)
     planes = "planes of a tree (mean, 80 % of the trees)"
     return _counted(ax, path, planes, "impurity left, as a share")
 

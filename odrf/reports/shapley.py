@@ -147,8 +147,8 @@ class ShapleyValues(Report):
         return table.iloc[np.argsort(-np.abs(values), kind="stable")]
 
     def plot(
-        self, kind: str | None = None, *, row: Any = None, term: str | None = None, output: Any = None,
-        ax: Axes | None = None,
+        self, kind: str | None = None, *, row: Any = None, term: str | None = None,
+        output: Any = None, ax: Axes | None = None,
     ) -> Axes:  # fmt: skip
         """Plot the values of all terms, of one row, or of one term.
 
