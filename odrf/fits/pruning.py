@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -238,7 +238,7 @@ def trees_by_loss(fit: Fit, loss: str) -> Forest:
 
 def training_path(fit: Fit, rule: str, loss: str) -> validation.SubtreePath:
     """Return the subtrees of the fit with their training errors only."""
-    return _path(fit, _subtrees(fit, rule, loss), rule, loss, None, "")
+    return _path(fit, _subtrees(fit, rule, loss), rule, loss, (), "")
 
 
 def path_by_folds(
@@ -289,10 +289,10 @@ def _path(
     subtrees: complexity.Subtrees,
     rule: str,
     loss: str,
-    held: validation.HeldOut | None,
+    folds: Sequence[validation.HeldOut],
     by: str,
 ) -> validation.SubtreePath:
-    return validation.subtree_path(subtrees, rule, loss, root_error(fit), held, by)
+    return validation.subtree_path(subtrees, rule, loss, root_error(fit), folds, by)
 
 
 def root_error(fit: Fit) -> float:
@@ -333,7 +333,7 @@ def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> validati
         subtrees = _subtrees(fit, rule, loss)
         assert isinstance(fit, fits.survival.fit.SurvivalFit)
         held = fits.survival.pruning.deviances_of_new_rows(fit, subtrees, rows)
-        return _path(fit, subtrees, rule, loss, held, quantity(round(held.weight), "new row"))
+        return _path(fit, subtrees, rule, loss, [held], quantity(round(held.weight), "new row"))
     fit, X, y, groups = labelled_rows(fit, rows, "newdata")
     by = quantity(len(y), "new row")
     return path_by_arrays(fit, rule, loss, X, y, np.ones(len(y)), by, groups)
@@ -355,7 +355,7 @@ def path_by_arrays(
     """
     subtrees = _subtrees(fit, rule, loss)
     held = validation.held_out(fit.forest, subtrees.critical, subtrees.alpha, X, y, weights, groups)
-    return _path(fit, subtrees, rule, loss, held, by)
+    return _path(fit, subtrees, rule, loss, [held], by)
 
 
 def forest_sizes(fit: Fit, rule: str, progress: bool = False) -> ForestSizes:
@@ -398,9 +398,10 @@ def stages_by_folds(
     """Evaluate the fit's tree at each of its stages by cross-validation, the largest size first."""
     evaluation, folds = grown_without(fit, cv, n_jobs, progress)
     groups = rows_to_divide(fit.design, fit.data).groups
-    return validation.cross_validated(
+    held = validation.cross_validated(
         evaluation, folds, partial(stage_alphas, along=along), stages.alpha, groups
     )
+    return validation.of_all_folds(held)
 
 
 def stages_out_of_bag(fit: Fit, stages: Stages, n_jobs: int, progress: bool) -> validation.HeldOut:
@@ -511,7 +512,9 @@ def _with_found_leaves(fit: Fit, progress: bool) -> Fit:
     sizes = np.arange(most, 0, -1)
     alphas = partial(stage_alphas, along=LEAVES)
     groups = rows_to_divide(fit.design, fit.data).groups
-    held = validation.cross_validated(evaluation, folds, alphas, -sizes.astype(float), groups)
+    held = validation.of_all_folds(
+        validation.cross_validated(evaluation, folds, alphas, -sizes.astype(float), groups)
+    )
     best = int(sizes[complexity.chosen(held.mean, held.standard_error, complexity.MINIMUM)])
     constant = best / rate(cv.mean_rows)
     leaves = int(np.clip(round(constant * rate(n)), 1, fit.forest.leaves()[0]))

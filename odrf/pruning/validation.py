@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from typing import NamedTuple
@@ -54,6 +54,12 @@ class HeldOut:
             self.crossed + other.crossed,
             self.squared + other.squared,
         )
+
+    def at(self, row: int) -> HeldOut:
+        """Return the sums for one value of α, of which there is one then."""
+        one = slice(row, row + 1)
+        sums = self.loss[one], self.crossed[one], self.squared[one]
+        return HeldOut(self.weight, self.squares, *sums)
 
     @property
     def mean(self) -> NDArray[np.float64]:
@@ -243,8 +249,8 @@ def cross_validated(
     critical: Callable[[Forest], NDArray[np.float64]],
     alpha: NDArray[np.float64],
     groups: NDArray[np.int64] | None = None,
-) -> HeldOut:
-    """Evaluate pruning at each of the `alpha` (k,), rising: each row by the tree of its fold.
+) -> list[HeldOut]:
+    """Evaluate pruning at each of the `alpha` (k,), rising, for each fold: its rows by its tree.
 
     `critical` gives the critical α of the splits of a tree.  Rows of one of the `groups` (n,) count
     as one unit; those of a group that folds divide count as one in each.
@@ -256,7 +262,12 @@ def cross_validated(
         X, y, weights = with_rows(by.X, rows), by.y[rows], by.weights[rows]
         return held_out(tree, critical(tree), alpha, X, y, weights, units, by.losses)
 
-    return reduce(add, map(evaluated, folds))
+    return [evaluated(fold) for fold in folds]
+
+
+def of_all_folds(folds: Sequence[HeldOut]) -> HeldOut:
+    """Return the sums over the rows of all folds."""
+    return reduce(add, folds)
 
 
 def geometric_means(alpha: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -302,6 +313,17 @@ def chosen_elsewhere(folds: Sequence[HeldOut], rule: str) -> list[int]:
     return rows
 
 
+def error_of_choice(folds: Sequence[HeldOut], rule: str) -> tuple[float, float]:
+    """Return the mean loss and its standard error if the other folds choose α for each fold.
+
+    The smallest of many errors is too small: it is smallest by chance, too.  The rows of a fold
+    have no part in the choice for them.
+    """
+    rows = chosen_elsewhere(folds, rule)
+    held = reduce(add, [fold.at(row) for fold, row in zip(folds, rows, strict=True)])
+    return float(held.mean[0]), float(held.standard_error[0])
+
+
 # The nested subtrees of a tree and their errors on held-out rows, as one table.
 
 
@@ -311,7 +333,9 @@ class SubtreePath:
 
     `rule`: which subtrees are candidates. `loss`: how the training error is measured. `by`: which
     rows were held out, in words. `critical` (m,): the critical α of each split. `table`: that of
-    `odrf.reports.paths.PruningPath`.
+    `odrf.reports.paths.PruningPath`. `nested`: for each rule that chooses a row of the table, the
+    error, as ``xerror``, and its standard error if the other folds choose it for each fold; empty
+    without folds.
     """
 
     rule: str
@@ -319,6 +343,7 @@ class SubtreePath:
     by: str
     critical: NDArray[np.float64]
     table: pd.DataFrame
+    nested: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def is_evaluated(self) -> bool:
@@ -343,9 +368,12 @@ class SubtreePath:
 
 
 def subtree_path(
-    subtrees: Subtrees, rule: str, loss: str, unit: float, held_out: HeldOut | None, by: str
+    subtrees: Subtrees, rule: str, loss: str, unit: float, folds: Sequence[HeldOut], by: str
 ) -> SubtreePath:
-    """Return the path of the `subtrees`; errors on held-out rows are divided by `unit`."""
+    """Return the path of the `subtrees`; errors on held-out rows are divided by `unit`.
+
+    `folds`: the sums of each fold; one if the rows are new, none without held-out rows.
+    """
     root = subtrees.error[-1]
     table = pd.DataFrame(
         {
@@ -355,11 +383,16 @@ def subtree_path(
             "relative_error": subtrees.error / root if root > 0 else 0.0,
         }
     )
-    if held_out is not None:
-        unit = unit if unit > 0 else 1.0
-        table["xerror"] = held_out.mean / unit
-        table["xstd"] = held_out.standard_error / unit
-    return SubtreePath(rule, loss, by, subtrees.critical, table)
+    nested = {}
+    if folds:
+        unit, held = unit if unit > 0 else 1.0, of_all_folds(folds)
+        table["xerror"] = held.mean / unit
+        table["xstd"] = held.standard_error / unit
+        if len(folds) > 1:
+            for choice in CHOICES:
+                error, std_error = error_of_choice(folds, choice)
+                nested[choice] = error / unit, std_error / unit
+    return SubtreePath(rule, loss, by, subtrees.critical, table, nested)
 
 
 # Complexity parameters for a forest: common to all trees, or one per tree from its rows out of bag.

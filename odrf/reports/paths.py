@@ -480,6 +480,12 @@ class PruningPath(NestedPath[Made]):
                 f"xerror is the {error_name(self.fit.kind)} of the held-out rows divided by that "
                 "of the root on the training rows, xstd its standard error.",
             )
+            if self.subtrees.nested:
+                error, std_error = self.subtrees.nested[MINIMUM]
+                notes += (
+                    "The smallest xerror is smallest by chance, too: if the other folds choose the "
+                    f"subtree for each fold, it is {number(error)} (SE {number(std_error)}).",
+                )
         return notes
 
 

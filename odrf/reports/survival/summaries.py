@@ -51,7 +51,7 @@ def estimates_table(
     lines = {
         name: (
             one.estimate,
-            one.std_error if groups is None else one.std_error_of_groups(groups),
+            one.std_error_of_groups(groups),
             *one.interval(level, groups),
         )
         for name, one in estimates.items()
@@ -462,8 +462,6 @@ def _importance_columns(
     """Return estimates, standard errors over rows and permutations, those over permutations."""
     means = [loss.mean for loss in losses]
     estimate = np.array([mean.estimate for mean in means])
-    of_rows = np.array(
-        [mean.std_error if groups is None else mean.std_error_of_groups(groups) for mean in means]
-    )
+    of_rows = np.array([mean.std_error_of_groups(groups) for mean in means])
     of_permutations = np.array([loss.monte_carlo_error for loss in losses])
     return estimate, np.hypot(of_rows, of_permutations), of_permutations
