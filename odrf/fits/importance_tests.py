@@ -330,7 +330,7 @@ def _refit(fit: AnyFit, data: TrainingData, rows: NDArray[np.bool_]) -> AnyFit:
 
 def _losses_of(fit: AnyFit, cause: str | None) -> Callable[[Any, Matrix, Integers], Floats]:
     """Return the losses (m,) of some rows, as they are in X (p, m), by a fit without them."""
-    of_rows = partial(_squared_errors, fit)
+    of_rows: Callable[[Any, Matrix, Integers], Floats] = partial(_squared_errors, fit)
     if fit.data.times is not None:
         of_rows = survival.validation.brier_losses(cast(Fit, fit), cause).of_rows
     return lambda grown, X, rows: of_rows(grown, X, rows) if len(rows) else np.empty(0)

@@ -255,7 +255,7 @@ def draw_importance(
 ) -> Axes:
     """Draw the importances of a type, with intervals if they have some."""
     if any(is_word(type, each) for each in (CONDITIONAL, LOCO, KNOCKOFF)):
-        tested = self.importance(type, cause=cause, progress=progress)
+        tested = importance.__get__(self)(type, cause=cause, progress=progress)
         words = importances.WORDS[str(type)]
         return plots.effects.plot_effects(tested[["term"]], tested, words, 0.0, ax)
     measured = self._measured_importance(type, cause, progress)
