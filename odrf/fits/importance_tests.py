@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -238,6 +239,8 @@ def knockoff_differences(fit: Fit) -> Floats:
     twice = design.keeping([*range(P), *range(P)])
     request = replace(fit.request, blend=False, alpha=None)
     grown = grow_fit("", twice, both, request)
+    if data.times is not None:  # splits then change the mortality, y are log-rank scores
+        grown = survival.fit.with_curves(grown)
     importance = out_of_bag_importance(grown.forest, both.X, data.y, twice.first, grown.draws)
     difference = importance[:P] - importance[P:]
     return np.where(swapped, -difference, difference)
@@ -263,20 +266,22 @@ def loss_rises(
     type: str,
     n_draws: int = DRAWS,
     advance: Callable[[], object] = lambda: None,
+    cause: str | None = None,
 ) -> LossRises:
     """Return the rises of the losses for T sets of variables, each resampled together.
 
     Each of the last three of five folds evaluates the fit grown on those before it. For
     "conditional" the validation rows get resamples, for "loco" the fit is grown again on resamples;
     losses are means over `n_draws` of them. Of one, rises are symmetric about 0 without influence.
+    Of times the loss is the integrated Brier score of a row, of one `cause` or of every event.
     """
     folds, control = _validation_folds(fit), fit.control
     frame, X, n = raw_rows(fit).frame, fit.data.X, fit.data.n_rows
-    full = np.full(n, np.nan)
-    grown = [refit(fit, fit.data, fold.train) for fold in folds]
+    full, losses_of = np.full(n, np.nan), _losses_of(fit, cause)
+    grown = [_refit(fit, fit.data, fold.train) for fold in folds]
     for of_fold, fold in zip(grown, folds, strict=True):
         rows = np.flatnonzero(fold.test)
-        full[rows] = _losses(fit, of_fold, with_rows(X, rows), rows)
+        full[rows] = losses_of(of_fold, with_rows(X, rows), rows)
     rises = np.zeros((len(sets), n))
     for t, names in enumerate(sets):
         laws = laws_given_others(frame, names, control.seed, control.n_jobs)
@@ -290,10 +295,10 @@ def loss_rises(
             evaluated, of_rows = of_fold, with_rows(X, rows)
             unchanged = full[rows]
             if type == LOCO:
-                evaluated = refit(fit, replace(fit.data, X=draws[-1]), fold.train)
-                unchanged = _losses(fit, evaluated, of_rows, rows)
+                evaluated = _refit(fit, replace(fit.data, X=draws[-1]), fold.train)
+                unchanged = losses_of(evaluated, of_rows, rows)
             drawn = distinct_draws(of_rows, [with_rows(draw, rows) for draw in draws[:-1]])
-            loss = _losses(fit, evaluated, drawn.changed, rows[drawn.row])
+            loss = losses_of(evaluated, drawn.changed, rows[drawn.row])
             losses, changed = np.tile(unchanged, (n_draws, 1)), drawn.number >= 0
             losses[changed] = loss[drawn.number[changed]]
             rises[t, rows] = ((losses - full[rows]) / n_draws).sum(axis=0)
@@ -317,10 +322,21 @@ def _inflation(type: str, folds: Sequence[FoldRows]) -> float:
     return float(1.0 + sum(fold.test.sum() for fold in folds) / (4 * N))
 
 
-def _losses(fit: AnyFit, grown: AnyFit, X: Matrix, rows: Integers) -> Floats:
+def _refit(fit: AnyFit, data: TrainingData, rows: NDArray[np.bool_]) -> AnyFit:
+    """Return the fit grown again on some rows, with curves if it is for times to an event."""
+    grown = refit(fit, data, rows)
+    return survival.fit.with_curves(cast(Fit, grown)) if data.times is not None else grown
+
+
+def _losses_of(fit: AnyFit, cause: str | None) -> Callable[[Any, Matrix, Integers], Floats]:
     """Return the losses (m,) of some rows, as they are in X (p, m), by a fit without them."""
-    if not len(rows):
-        return np.empty(0)
+    of_rows: Callable[[Any, Matrix, Integers], Floats] = partial(_squared_errors, fit)
+    if fit.data.times is not None:
+        of_rows = survival.validation.brier_losses(cast(Fit, fit), cause).of_rows
+    return lambda grown, X, rows: of_rows(grown, X, rows) if len(rows) else np.empty(0)
+
+
+def _squared_errors(fit: AnyFit, grown: AnyFit, X: Matrix, rows: Integers) -> Floats:
     offset = fit.offset.values[rows] if isinstance(fit, BoostedFit) else None
     value = expected_response(grown, X, offset)
     y, K = fit.data.y[rows], fit.design.response.n_classes

@@ -106,8 +106,15 @@ def _lines(table: pd.DataFrame) -> list[tuple[object, str, str, str]]:
     ]
 
 
+# If bins lie in less than this part of the square, the rest is not shown.
+SMALL_PART, AROUND_BINS = 0.5, 0.1
+
+
 def plot_reliability(table: pd.DataFrame, curves: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Plot observed shares against probabilities: `table`: of bins; `curves`: with their bands."""
+    """Plot observed shares against probabilities: `table`: of bins; `curves`: with their bands.
+
+    Of rare events, or others of like probabilities, only a part of the unit square is shown.
+    """
     ax = axes_for(ax, table["class"].nunique())
     style.unit_square(ax)
     lines = _lines(table)
@@ -124,12 +131,25 @@ def plot_reliability(table: pd.DataFrame, curves: pd.DataFrame, ax: Axes | None 
         )
     if not alone:
         classes_named(ax)
+    _zoom(ax, table)
     heading = "Calibration (band: if calibrated, pointwise)" if alone else "Calibration"
     x = "predicted probability"
     if alone:
         x += f" of {shortened_names([str(lines[0][0])], MOST_CHARACTERS)[0]}"
     style.finish(ax, x, "observed share", heading)
     return ax
+
+
+def _zoom(ax: Axes, bins: pd.DataFrame) -> None:
+    """Show the part of the square in which the bins lie, if it is small."""
+    ends = []
+    for columns in (["predicted"], ["predicted", "observed", "conf_low", "conf_high"]):
+        values = bins[columns].to_numpy(dtype=np.float64)
+        low, high = float(np.nanmin(values)), float(np.nanmax(values))
+        spare = AROUND_BINS * (high - low)
+        ends.append((max(low - spare, -0.02), min(high + spare, 1.02)))
+    if 0 < max(high - low for low, high in ends) < SMALL_PART:
+        ax.set(xlim=ends[0], ylim=ends[1])
 
 
 def plot_maps(

@@ -30,6 +30,8 @@ GAP = 0.08
 MOST_TICKS = 500
 # More bands than these hide each other: then there are lines alone.
 MOST_BANDS = 4
+# How far curves are apart at one of two values, as a share of the distance of the values.
+SIDE_BY_SIDE = 0.3
 # How far classes of one level are apart, in rows.
 APART = 0.6
 # A variable of so few points has them marked.
@@ -54,6 +56,8 @@ def plot_effect(
     beside = LEGEND if len(curves) > 1 else 0.0
     ax = style.one_panel(ax, style.WIDTH + beside)
     at = axis.at
+    if _has_two_values(axis):
+        return _two_points(axis, curves, scale, ax)
     for number, (estimate, *ends) in enumerate(curves.values()):
         colour, dash = style.line_of(number)
         if len(curves) <= MOST_BANDS and not np.isnan(ends[0]).all():
@@ -68,6 +72,34 @@ def plot_effect(
     style.finish(ax, axis.name, scale)
     if len(curves) > 1:
         _legend(ax, list(curves))
+    return ax
+
+
+def _has_two_values(axis: VariablePoints) -> bool:
+    """Return whether a number has two values, as 0 and 1, and none between."""
+    observed = axis.observed[~np.isnan(axis.observed)]
+    return len(axis.at) == 2 and bool(np.isin(observed, axis.at).all())
+
+
+def _two_points(
+    axis: VariablePoints, curves: Mapping[str, Sequence[NDArray[np.float64]]], scale: str, ax: Axes
+) -> Axes:
+    """Draw a point with its interval at each of two values: between them nothing is predicted."""
+    at = axis.at
+    for number, (estimate, *ends) in enumerate(curves.values()):
+        colour, marker = style.line_of(number)[0], style.marker_of(number)
+        shift = SIDE_BY_SIDE * ((number + 0.5) / len(curves) - 0.5) * (at[1] - at[0])
+        if not np.isnan(ends[0]).all():
+            ax.vlines(at + shift, ends[2], ends[3], color=colour, linewidth=1.2, alpha=0.5)
+            ax.vlines(at + shift, ends[0], ends[1], color=colour, linewidth=3.0, alpha=0.6)
+        ax.plot(at + shift, estimate, marker, color=colour, markersize=6)
+    beyond = 0.5 * (at[1] - at[0])
+    ax.set_xlim(at[0] - beyond, at[1] + beyond)
+    rows = [f"{name}\n{count} rows" for name, count in zip(axis.labels, axis.rows, strict=True)]
+    ax.set_xticks(at, labels=rows)
+    style.finish(ax, axis.name, scale)
+    if len(curves) > 1:
+        _legend(ax, list(curves), lines=False)
     return ax
 
 

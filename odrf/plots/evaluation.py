@@ -202,7 +202,10 @@ def plot_bias_variance(
     shown, width = table[list(labels)], std_error[list(labels)].fillna(0.0)
     low, high = (shown - width).to_numpy().min(), (shown + width).to_numpy().max()
     # one scale for all panels, so that the terms can be compared
-    ends = min(0.0, MARGIN * low), MARGIN * max(high, 0.0) or 1.0
+    spare = (MARGIN - 1) * (high - low)
+    ends = low - spare, high + spare
+    if low <= 0 or style.reaches_zero(shown):
+        ends = min(0.0, MARGIN * low), MARGIN * max(high, 0.0) or 1.0
     for ax, (name, label) in zip(panels, labels.items(), strict=True):
         if curves:
             _draw_curves(ax, table[name], std_error[name], label)

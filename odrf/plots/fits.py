@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -124,20 +125,46 @@ def _counted(ax: Axes, path: pd.Series | pd.DataFrame, what: str, y: str) -> Axe
     return ax
 
 
+KEPT: dict[str, Any] = {"color": style.MUTED, "linewidth": 1, "linestyle": ":"}
+
+
 def plot_loss(path: pd.DataFrame, kept: int, loss: str, ax: Axes | None = None) -> Axes:
     """Plot mean losses against the number of rounds, with a vertical line at the rounds kept."""
     ax = style.one_panel(ax)
+    if loss == "cox" and "validation" in path:
+        return _two_losses(path, kept, loss, ax)
     for name, colour in zip(path, (style.ACCENT, style.CLASSES[1]), strict=False):
         ax.plot(path.index, path[name], color=colour, linewidth=1.6, label=f"{name} rows")
     if kept < path.index[-1] or "validation" in path:
-        ax.axvline(
-            kept, color=style.MUTED, linewidth=1, linestyle=":",
-            label=f"{quantity(kept, 'round')} kept",
-        )  # fmt: skip
-    if not (path.to_numpy() < 0).any():  # likelihoods of times may be above 1
+        ax.axvline(kept, label=_kept_in_words(kept), **KEPT)
+    if style.reaches_zero(path):
         ax.set_ylim(bottom=0)
     ax.legend(frameon=False)
     return _counted(ax, path, "rounds", f"mean loss ({mean_loss_in_words(loss)})")
+
+
+def _two_losses(path: pd.DataFrame, kept: int, loss: str, ax: Axes) -> Axes:
+    """Plot partial likelihoods on two axes: that of more rows is larger, as if in another unit."""
+    right, words = ax.twinx(), f"mean loss ({mean_loss_in_words(loss)}) of"
+    colours = style.ACCENT, style.CLASSES[5]
+    lines = [
+        panel.plot(path.index, path[name], color=colour, linewidth=1.6, label=f"{name} rows")[0]
+        for panel, name, colour in zip((ax, right), path, colours, strict=True)
+    ]
+    lines.append(ax.axvline(kept, label=_kept_in_words(kept), **KEPT))
+    ax.legend(handles=lines, frameon=False)
+    _counted(ax, path, "rounds", f"{words} training rows")
+    style.finish(right, "", f"{words} validation rows")
+    right.grid(visible=False)
+    right.spines["right"].set_visible(True)
+    for panel, colour in zip((ax, right), colours, strict=True):
+        panel.yaxis.label.set_color(colour)
+        panel.tick_params(axis="y", labelcolor=colour)
+    return ax
+
+
+def _kept_in_words(kept: int) -> str:
+    return f"{quantity(kept, 'round')} kept"
 
 
 def plot_guided_growth(path: pd.DataFrame, ax: Axes | None = None) -> Axes:
@@ -160,12 +187,14 @@ def plot_parts(parts: pd.DataFrame, together: float, words: str, ax: Axes | None
     """
     ax = style.named_panel(ax, len(parts))
     errors, weights = parts["oob_error"], parts["weight"].to_numpy()
-    at = style.stems(ax, errors)
+    from_zero = style.reaches_zero([*errors, together])
+    at = style.stems(ax, errors) if from_zero else np.arange(len(errors))[::-1]
     ax.scatter(errors, at, s=20 + 180 * weights, color=style.ACCENT, zorder=2)
     ax.axvline(together, color=style.MUTED, linewidth=1, linestyle=":", zorder=1)
     named = zip(parts.index, weights, strict=True)
     names = [f"{name} ({weight:.2f})" for name, weight in named]
-    ax.set_xlim(left=0)
+    if from_zero:
+        ax.set_xlim(left=0)
     style.finish_rows(
         ax, names, f"{words}; dotted: together; in brackets: weights", few_ticks=False
     )

@@ -78,7 +78,8 @@ def plot_path(
     )  # fmt: skip
     ax.set_xlabel("leaves")
     style.label_y(ax, f"training {error}")
-    ax.set_ylim(bottom=0)
+    if style.reaches_zero(table["error"]):
+        ax.set_ylim(bottom=0)
     style.whole_numbers(ax)
     ax.legend(frameon=False, loc="upper right")
     style.plain(ax, "y")

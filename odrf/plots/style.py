@@ -256,6 +256,17 @@ def colour_bar(
     return bar
 
 
+# Zero is shown if the smallest value is below this share of the largest.
+NEAR_ZERO = 0.5
+
+
+def reaches_zero(values: ArrayLike) -> bool:
+    """Return whether values of 0 or more are so near to 0 that an axis should begin there."""
+    known = np.asarray(values, dtype=np.float64)
+    known = known[np.isfinite(known)]
+    return bool(len(known) and 0 <= known.min() <= NEAR_ZERO * known.max())
+
+
 def whole_numbers(ax: Axes) -> None:
     """Mark whole numbers only on the horizontal axis, which counts something."""
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))

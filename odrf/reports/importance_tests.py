@@ -158,8 +158,12 @@ class KnockoffSelection(TableReport, Generic[Forest]):
 def importance_tests(
     fit: AnyFit, type: str, test: str, adjust: str | None,
     groups: Mapping[str, Sequence[str]] | None, level: float, progress: bool = False,
+    cause: str | None = None,
 ) -> pd.DataFrame:  # fmt: skip
-    """Return a test of each variable, or set of variables, the largest estimate first."""
+    """Return a test of each variable, or set of variables, the largest estimate first.
+
+    `cause`: of times to an event, the one whose incidence is evaluated; None: every event.
+    """
     from statsmodels.stats.multitest import multipletests  # noqa: PLC0415 - slow to load
 
     checked_choice("test", test, ROW_TESTS)
@@ -168,7 +172,7 @@ def importance_tests(
     sets = sets_of_variables(fit, groups)
     with progress_bar(total=len(sets), unit="term", progress=progress) as bar:
         n_draws = 1 if test == WILCOXON else DRAWS
-        losses = loss_rises(fit, list(sets.values()), type, n_draws, bar.update)
+        losses = loss_rises(fit, list(sets.values()), type, n_draws, bar.update, cause)
     structure = fit.data.structure
     known = None if structure is None else structure.groups
     units = losses.rows if known is None else known[losses.rows]

@@ -147,14 +147,16 @@ class ShapleyValues(Report):
         return table.iloc[np.argsort(-np.abs(values), kind="stable")]
 
     def plot(
-        self, kind: str = GLOBAL, *, row: Any = None, term: str | None = None, output: Any = None,
-        ax: Axes | None = None,
+        self, kind: str | None = None, *, row: Any = None, term: str | None = None,
+        output: Any = None, ax: Axes | None = None,
     ) -> Axes:  # fmt: skip
         """Plot the values of all terms, of one row, or of one term.
 
         Parameters
         ----------
-        kind : {"global", "row", "term"}, default "global"
+        kind : {"global", "row", "term"}, optional
+            By default ``"row"`` if there is one row, else ``"global"``.
+
             - ``"global"``: a dot for each row and term, coloured by the value of the term.  For
               classes without `output`, the mean absolute value of each term, summed over classes.
             - ``"row"``: how the terms lead from the mean background prediction to the prediction of
@@ -174,6 +176,8 @@ class ShapleyValues(Report):
         InputError
             If an argument is none of these.
         """
+        if kind is None:
+            kind = ONE_ROW if len(self.data) == 1 else GLOBAL
         checked_choice("kind", kind, (GLOBAL, ONE_ROW, ONE_TERM))
         if kind == ONE_ROW:
             i = self._row_number(row)

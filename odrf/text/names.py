@@ -65,7 +65,11 @@ def _told_apart(group: list[str], most: int) -> list[tuple[str, str]]:
         return [(name, shortened(name, most)) for name in group]
     rest = min(max(len(name) - same for name in group), most - BEGINNING - 1)
     beginning = f"{group[0][: min(same, most - rest - 1)]}…"
-    return [(name, beginning + _cut(name[same:], most - len(beginning))) for name in group]
+    room = most - len(beginning)
+    ends = [shortened(name[same:], room) for name in group]
+    if len(set(ends)) < len(ends):
+        ends = [_cut(name[same:], room) for name in group]
+    return [(name, beginning + end) for name, end in zip(group, ends, strict=True)]
 
 
 def _shared(group: list[str]) -> int:

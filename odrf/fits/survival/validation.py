@@ -12,9 +12,9 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from odrf.design.survival_times import SurvivalTimes
-from odrf.engine.factors import layout_of, rows_of_predictors, stored, with_layout
+from odrf.engine.factors import Matrix, layout_of, rows_of_predictors, stored, with_layout
 from odrf.engine.survival.curve_numbers import incidence_at, mortality, survival_at, time_lost_at
-from odrf.errors import AbsentError
+from odrf.errors import AbsentError, InputError
 from odrf.fits.fit import Fit
 from odrf.fits.missing import reading_empty_cells
 from odrf.fits.responses import groups_of_rows, leaves_rows_out
@@ -24,6 +24,7 @@ from odrf.fits.survival.curves import PredictedRows, PredictedScores, incidences
 from odrf.fits.survival.fit import SurvivalFit, with_curves
 from odrf.public.progress import progress_bar
 from odrf.statistics.survival.curves import StepCurve, cumulative_incidence, product_limit
+from odrf.statistics.survival.observation import weighted_states
 from odrf.statistics.survival.pseudo_values import RowwiseEstimate, difference_of_estimates
 from odrf.statistics.survival.scores import (
     UNO,
@@ -32,6 +33,7 @@ from odrf.statistics.survival.scores import (
     concordances,
     conditional_survival,
     scores_of_curves,
+    trapezoidal_shares,
 )
 
 Floats = NDArray[np.float64]
@@ -290,6 +292,56 @@ def _mean_fall(before: RowwiseEstimate, after: Sequence[RowwiseEstimate]) -> Rep
     influence = np.mean([fall.influence for fall in falls], axis=0)
     error = float(values.std(ddof=1) / np.sqrt(len(values)))
     return RepeatedEstimate(RowwiseEstimate(float(values.mean()), influence), error)
+
+
+class BrierLosses(NamedTuple):
+    """What the integrated Brier score of each of n rows is computed from, at G times.
+
+    Rows have the `weight` (n, G) of the inverse probability to be seen, each divided by its case
+    weight; `happened` (n, G): whether the event has; `shares` (G,) of the times in the mean.
+    """
+
+    at: Floats
+    shares: Floats
+    weight: Floats
+    happened: Mask
+    cause: int | None
+
+    def of_rows(self, fit: SurvivalFit, X: Matrix, rows: NDArray[np.int64]) -> Floats:
+        """Return the losses (m,) of rows with these numbers, as they are in X (p, m), by a fit."""
+        of_all = PredictedRows(fit, X)
+        predicted = of_all if self.cause is None else PredictedCause(of_all, self.cause - 1)
+        error = 1 - predicted.survival(self.at) - self.happened[rows]
+        return np.asarray((self.weight[rows] * error**2) @ self.shares)
+
+
+def brier_losses(fit: Fit, cause: str | None) -> BrierLosses:
+    """Return the losses of the training rows, by the censoring curve of all of them.
+
+    Their weighted mean is the integrated Brier score up to the last time at which a tenth of the
+    rows is at risk. Raises `InputError` if rows enter late, or none has an event.
+    """
+    times, weights = fit.data.require_times(), fit.data.weights
+    if times.start is not None:
+        raise InputError(
+            "tests of importance compare Brier scores from time 0 on, and rows enter late: use "
+            'importance("permutation")'
+        )
+    number = None
+    if cause is not None:
+        number = int(hazards.cause_numbers(cause, fit.design.response.causes)[0]) + 1
+    rows = EvaluatedTimes(times.time, times.event, weights, TRAINING, cause=number)
+    used = weights > 0
+    if not (rows.happened & used).any():
+        raise InputError("tests of importance need events: none of the rows has one")
+    seen = rows.keeping(used)
+    at = seen.grid(seen.last_time(), TIMES)
+    states = weighted_states(times.time, times.event, weights, None)
+    of_times = [states.at(float(t)) for t in at]
+    each = np.where(used, weights, 1.0)
+    weight = np.stack([now.weight / each for now in of_times], axis=1)
+    happened = np.stack([now.past & rows.happened for now in of_times], axis=1)
+    return BrierLosses(at, trapezoidal_shares(at), weight, happened, number)
 
 
 # Risks and curves by boosted trees beside the observed times of the rows.

@@ -14,14 +14,15 @@ from odrf.checks import (
     checked_part,
     checked_whole,
     is_whole,
-    is_word,
+    require_default,
 )
 from odrf.errors import InputError
 from odrf.fits.responses import require_out_of_bag
 from odrf.public import public_method
 from odrf.results import absent, export, growing
 from odrf.results.absent import known
-from odrf.results.forest import DROP, ROUNDS, require_options_of
+from odrf.results.forest import DROP, FDR, ROUNDS, require_options_of
+from odrf.results.importance import KNOCKOFF
 from odrf.results.survival import curves as curve_predictions
 from odrf.results.survival import importance as importances
 from odrf.results.survival import scores
@@ -31,11 +32,18 @@ from odrf.results.survival.tree import SurvivalTreeResults
 from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
+    from odrf.fits.fit import Fit
     from odrf.fits.survival.fit import SurvivalFit
+    from odrf.reports.importance_tests import KnockoffSelection
     from odrf.reports.selection import Elimination, ShadowSelection
 
 
 BY_ESTIMAND = 'it predicts curves: use estimand("survival", time=...), which has it for one number'
+
+
+def _grown_again(fit: Fit) -> SurvivalForestResults:
+    """Return a forest that was grown again, with its curves."""
+    return SurvivalForestResults(fits.survival.fit.with_curves(fit))
 
 
 def _out_of_bag_scores(result: Any) -> None:
@@ -206,32 +214,44 @@ class SurvivalForestResults(LeafCurveResults):
         *,
         drop: float = DROP,
         rounds: int = ROUNDS,
+        fdr: float = FDR,
         metric: str = "auto",
         progress: bool = False,
-    ) -> Elimination[SurvivalForestResults] | ShadowSelection[SurvivalForestResults]:
+    ) -> (
+        Elimination[SurvivalForestResults]
+        | ShadowSelection[SurvivalForestResults]
+        | KnockoffSelection[SurvivalForestResults]
+    ):
         """Select few predictors that predict as well as all, or all that have any influence.
 
         Parameters
         ----------
-        method : {"backward", "boruta"}, default "backward"
+        method : {"backward", "boruta", "knockoff"}, default "backward"
             ``"backward"``: drop the predictors of smallest permutation importance, step by step,
             grow the forest again, and compare out-of-bag errors.
 
             ``"boruta"``: compare each predictor with permuted copies of all of them (Kursa and
             Rudnicki 2010), in new forests.  It finds all predictors that tell anything, also those
             that others make needless.
+
+            ``"knockoff"``: compare predictors with knockoffs, by the log-rank scores that splits on
+            them explain out of bag; see `ODRFResults.select_variables`.  It bounds the expected
+            share of false discoveries.
         drop : float, default 0.2
             For ``"backward"``: share of the predictors that a step drops, at least one predictor.
         rounds : int, default 50
             For ``"boruta"``: most rounds of comparison; see `ODRFResults.select_variables`.
+        fdr : float, default 0.1
+            For ``"knockoff"``: the bound.  At 0.1 either none or at least ten are selected.
         metric : {"auto", "integrated_brier", "uno_c", "harrell_c"}, default "auto"
-            What the errors and the importances are of; the errors are 1 minus C, and importances
-            are of Uno's C in either case.  By default the integrated Brier score of the curves.
+            Not for ``"knockoff"``.  What the errors and the importances are of; the errors are 1
+            minus C, and importances are of Uno's C in either case.  By default the integrated
+            Brier score of the curves.
         {progress}
 
         Returns
         -------
-        Elimination or ShadowSelection
+        Elimination, ShadowSelection or KnockoffSelection
             With ``table``, ``selected()``, ``best()``, ``summary()`` and ``plot()``.
 
         Raises
@@ -254,16 +274,13 @@ class SurvivalForestResults(LeafCurveResults):
         [6, 5, 4, 3, 2, 1]
         """
         require_out_of_bag(self.fit, "Selections of variables")
-        if is_word(method, "knockoff"):
-            raise InputError(
-                'method="knockoff" is for forests of numbers and classes: use method="boruta", or '
-                '"backward"'
+        checked_choice("method", method, ("backward", "boruta", KNOCKOFF))
+        require_options_of(method, drop=drop, rounds=rounds, fdr=fdr)
+        if method == KNOCKOFF:
+            require_default("metric", metric, "auto", 'method="backward" or "boruta"')
+            return reports.importance_tests.KnockoffSelection(
+                self.fit, checked_part("fdr", fdr), _grown_again
             )
-        checked_choice("method", method, ("backward", "boruta"))
-        steps = fits.importance_tests.survival_steps(
-            checked_choice("metric", metric, fits.importance_tests.ELIMINATED_BY)
-        )
-        require_options_of(method, drop=drop, rounds=rounds)
         if method == "boruta":
             most = checked_whole("rounds", rounds, 1, MOST)
             return reports.selection.ShadowSelection(

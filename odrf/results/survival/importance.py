@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,10 @@ from odrf.errors import InputError
 from odrf.fits.responses import leaves_rows_out, require_out_of_bag
 from odrf.public import public_method
 from odrf.results import absent
+from odrf.results import importance as importances
 from odrf.results.absent import known
 from odrf.results.base import kept
+from odrf.results.importance import ADJUST, TEST, TEST_LEVEL
 from odrf.results.survival.base import LeafCurveResults
 
 if TYPE_CHECKING:
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
 
     from odrf.reports.importance import MeasuredImportance
 
-PERMUTATION, IMPURITY = "permutation", "impurity"
+PERMUTATION, IMPURITY, CONDITIONAL, LOCO = "permutation", "impurity", "conditional", "loco"
+KNOCKOFF = importances.KNOCKOFF
+TYPES = PERMUTATION, IMPURITY, CONDITIONAL, LOCO, KNOCKOFF
 
 
 @public_method
@@ -33,13 +37,17 @@ def importance(
     type: str | None = None,
     *,
     cause: str | None = None,
+    test: str = TEST,
+    adjust: str | None = ADJUST,
+    groups: Mapping[str, Sequence[str]] | None = None,
+    level: float = TEST_LEVEL,
     progress: bool = False,
 ) -> pd.DataFrame:
     """Return the importance of each predictor, the most important first.
 
     Parameters
     ----------
-    type : {"permutation", "impurity"}, optional
+    type : {"permutation", "impurity", "conditional", "loco", "knockoff"}, optional
         By default ``"permutation"``; of trees without rows out of bag, or without events in these,
         ``"impurity"``.
 
@@ -50,9 +58,14 @@ def importance(
           the predictor, each weighted by the node's share of the rows: the mean over the trees.
           The rows that chose the splits also evaluate them: predictors with many cut points seem
           more important than they are.
+        {about tests_of_variables}
+        - ``"knockoff"``: by how much the predictor's splits explain more than those of its
+          knockoff, which has the same relation to the other predictors but none to the times: by
+          the covariance of log-rank scores out of bag; see `select_variables`.
     cause : str, optional
-        For ``"permutation"``: the cause whose events are predicted, as in `score`.  By default
-        every cause counts as the event.
+        For ``"permutation"`` and tests: the cause whose events are predicted, as in `score`.  By
+        default every cause counts as the event.
+    {test, adjust, groups_tested, level_of_tests}
     {progress}
 
     Returns
@@ -62,24 +75,37 @@ def importance(
         For ``"permutation"`` the columns ``importance``, ``std_error``, ``conf_low`` and
         ``conf_high`` (95%); ``monte_carlo_error``, the part of the error that is due to random
         permutations; ``brier_rise`` and ``brier_std_error``, by how much the integrated Brier score
-        rises.  For ``"impurity"`` ``importance``, and ``share`` of their sum.
+        rises.  For ``"impurity"`` ``importance``, and ``share`` of their sum.  For tests and
+        knockoffs the columns of `ODRFResults.importance`.
 
     Raises
     ------
     InputError
         If `type` is unknown; ``"permutation"`` of trees without rows out of bag; if there is no
-        such `cause`, or it is given with ``"impurity"``.
+        such `cause`, or it is given with ``"impurity"`` or ``"knockoff"``; a test of rows that
+        enter late, or of too few rows; if an argument of tests is given and `type` is no test.
 
     Notes
     -----
     A predictor is permuted 2 to 10 times, the more often the fewer rows.  The permutations follow
     from the fit's seed.  Standard errors are those of the infinitesimal jackknife over rows, or
     over groups of a fit with ``groups=``; the fit is taken as given.  A predictor that tells what
-    others tell, too, loses little: the others are there.
+    others tell, too, loses little: the others are there.  One without influence that is correlated
+    with others seems to matter more often than its interval says; tests are for that.
+
+    The loss of a row in the tests is its integrated Brier score: the squared difference between
+    predicted survival and the state of the row, at up to 20 event times, up to the last one at
+    which a tenth of the rows is at risk.  States count by the inverse probability not to be
+    censored by then, estimated by Kaplan-Meier from all rows: censoring must not depend on the
+    predictors.  Of one cause it is the incidence that is compared.
+
+    {about notes_on_tests}
 
     References
     ----------
     L. Breiman (2001). Random forests. Machine Learning 45, 5-32, section 10.
+
+    {about references_of_importances}
 
     Examples
     --------
@@ -90,7 +116,22 @@ def importance(
     >>> sorted(forest.importance().index[:2])
     ['x1', 'x2']
     """
+    if is_word(type, CONDITIONAL) or is_word(type, LOCO):
+        fits.survival.hazards.cause_numbers(cause, self.fit.design.response.causes)
+        return reports.importance_tests.importance_tests(
+            self.fit, str(type), test, adjust, groups, level, progress, cause
+        )
+    importances.require_no_test(test, adjust, groups, level)
+    if is_word(type, KNOCKOFF):
+        _require_no_cause(cause, KNOCKOFF)
+        require_out_of_bag(self.fit, "Knockoffs")
+        return reports.importance_tests.knockoff_table(self.fit)
     return self._measured_importance(type, cause, progress).table.copy()
+
+
+def _require_no_cause(cause: str | None, type: str) -> None:
+    if cause is not None:
+        raise InputError(f'cause= is for type="permutation" and tests, not "{type}"')
 
 
 def measured(
@@ -100,9 +141,8 @@ def measured(
     if type is None:
         evaluates = leaves_rows_out(self.fit) and self._validation_if_any is not None
         type = PERMUTATION if evaluates else IMPURITY
-    if checked_choice("type", type, (PERMUTATION, IMPURITY)) == IMPURITY:
-        if cause is not None:
-            raise InputError('cause= is for type="permutation", not "impurity"')
+    if checked_choice("type", type, TYPES) == IMPURITY:
+        _require_no_cause(cause, IMPURITY)
         return reports.survival.summaries.survival_impurity_measured(self.fit)
     require_out_of_bag(self.fit, "Permutation importances")
     fits.survival.hazards.cause_numbers(cause, self.fit.design.response.causes)
@@ -220,6 +260,10 @@ def draw_importance(
     self: LeafCurveResults, ax: Axes | None, type: str | None, cause: str | None, progress: bool
 ) -> Axes:
     """Draw the importances of a type, with intervals if they have some."""
+    if any(is_word(type, each) for each in (CONDITIONAL, LOCO, KNOCKOFF)):
+        tested = importance.__get__(self)(type, cause=cause, progress=progress)
+        words = importances.WORDS[str(type)]
+        return plots.effects.plot_effects(tested[["term"]], tested, words, 0.0, ax)
     measured = self._measured_importance(type, cause, progress)
     shown, P = measured.table.head(ROWS), len(measured.table)
     if "conf_low" not in shown:

@@ -151,7 +151,7 @@ def brier_scores(
     at = observation.ascending_times(at)
     states = observation.weighted_states(time, event, weights, observed, start)
     of_cause = (event > 0) if cause is None else (event == cause)
-    shares = _trapezoidal_shares(at)
+    shares = trapezoidal_shares(at)
     score, error = np.empty((2, len(at)))
     integrated = np.zeros(len(time))
     for m, t in enumerate(at):
@@ -180,7 +180,7 @@ def _score_at(
     return pseudo_values.RowwiseShare(score, parts - score * share + states.influence(now, parts))
 
 
-def _trapezoidal_shares(at: Floats) -> Floats:
+def trapezoidal_shares(at: Floats) -> Floats:
     """Return the share of each time in the mean over time: (m,)."""
     if len(at) == 1:
         return np.array([np.nan])

@@ -350,7 +350,9 @@ def test_rows_that_enter_late_and_groups():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "knockoff"}, 'is for forests of numbers and classes: use method="boruta"'),
+        ({"method": "knockoff", "rounds": 9}, "rounds"),
+        ({"method": "knockoff", "fdr": 2}, "fdr"),
+        ({"fdr": 0.2}, 'method="knockoff"'),
         ({"method": "boruta", "rounds": 0}, "rounds=0"),
         ({"method": "forward"}, "method='forward' is not known"),
         ({"method": np.array(["backward"])}, "is not known"),
