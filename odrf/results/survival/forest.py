@@ -281,6 +281,9 @@ class SurvivalForestResults(LeafCurveResults):
             return reports.importance_tests.KnockoffSelection(
                 self.fit, checked_part("fdr", fdr), _grown_again
             )
+        steps = fits.importance_tests.survival_steps(
+            checked_choice("metric", metric, fits.importance_tests.ELIMINATED_BY)
+        )
         if method == "boruta":
             most = checked_whole("rounds", rounds, 1, MOST)
             return reports.selection.ShadowSelection(
