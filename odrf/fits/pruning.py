@@ -238,7 +238,7 @@ def trees_by_loss(fit: Fit, loss: str) -> Forest:
 
 def training_path(fit: Fit, rule: str, loss: str) -> validation.SubtreePath:
     """Return the subtrees of the fit with their training errors only."""
-    return _path(fit, _subtrees(fit, rule, loss), rule, loss, None, "")
+    return _path(fit, _subtrees(fit, rule, loss), rule, loss, [], "")
 
 
 def path_by_folds(
@@ -263,7 +263,7 @@ def path_by_folds(
     by = loss if evaluation.described is None else complexity.IMPURITY
     critical = partial(complexity.critical_alphas, rule=rule, loss=by)
     groups = rows_to_divide(fit.design, fit.data).groups
-    held = validation.cross_validated(
+    held = validation.evaluated_by_fold(
         evaluation, folds, critical, validation.geometric_means(subtrees.alpha), groups
     )
     return _path(fit, subtrees, rule, loss, held, cv.by)
@@ -289,7 +289,7 @@ def _path(
     subtrees: complexity.Subtrees,
     rule: str,
     loss: str,
-    held: validation.HeldOut | None,
+    held: list[validation.HeldOut],
     by: str,
 ) -> validation.SubtreePath:
     return validation.subtree_path(subtrees, rule, loss, root_error(fit), held, by)
@@ -333,7 +333,7 @@ def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> validati
         subtrees = _subtrees(fit, rule, loss)
         assert isinstance(fit, fits.survival.fit.SurvivalFit)
         held = fits.survival.pruning.deviances_of_new_rows(fit, subtrees, rows)
-        return _path(fit, subtrees, rule, loss, held, quantity(round(held.weight), "new row"))
+        return _path(fit, subtrees, rule, loss, [held], quantity(round(held.weight), "new row"))
     fit, X, y, groups = labelled_rows(fit, rows, "newdata")
     by = quantity(len(y), "new row")
     return path_by_arrays(fit, rule, loss, X, y, np.ones(len(y)), by, groups)
@@ -355,7 +355,7 @@ def path_by_arrays(
     """
     subtrees = _subtrees(fit, rule, loss)
     held = validation.held_out(fit.forest, subtrees.critical, subtrees.alpha, X, y, weights, groups)
-    return _path(fit, subtrees, rule, loss, held, by)
+    return _path(fit, subtrees, rule, loss, [held], by)
 
 
 def forest_sizes(fit: Fit, rule: str, progress: bool = False) -> ForestSizes:
@@ -481,14 +481,22 @@ def _by_rate(rule: Rule, typical: float, n: int, grown_on: float, by: str) -> tu
 def _at_found_alpha(fit: Fit, progress: bool) -> Fit:
     """Return the tree pruned at the α that its rule chooses by cross-validation."""
     control, n = fit.control, len(fit.data.y)
-    rule, cv = control.alpha_rule, folds_at_most(fit, FOLDS)
+    of_option, cv = control.alpha_rule, folds_at_most(fit, FOLDS)
     path = path_by_folds(fit, control.pruning, complexity.ERROR, cv, control.n_jobs, progress)
-    if rule.kind == RATE:
+    if of_option.kind == RATE:
         typical = _typical(path.table["alpha"].to_numpy(), path.row(complexity.MINIMUM))
-        alpha, rule = _by_rate(rule, typical, n, cv.mean_rows, path.by)
+        alphas = path.table["alpha"].to_numpy()
+
+        def row(k: int) -> int:
+            at = _by_rate(of_option, _typical(alphas, k), n, cv.mean_rows, path.by)[0]
+            return int(np.searchsorted(alphas, at, side="right")) - 1
+
+        path = path.choosing(complexity.MINIMUM, row)
+        alpha, rule = _by_rate(of_option, typical, n, cv.mean_rows, path.by)
     else:
-        alpha = path.alpha(CHOSEN_BY[rule.kind])
-        rule = rule.found(path.by)
+        path = path.choosing(CHOSEN_BY[of_option.kind])
+        alpha = path.alpha(path.chosen_by)
+        rule = of_option.found(path.by)
     return _with_rule(pruned_at(fit, alpha, path.rule, "", path=path), rule)
 
 

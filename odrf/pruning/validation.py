@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import NamedTuple
@@ -45,6 +45,13 @@ class HeldOut:
     loss: NDArray[np.float64]
     crossed: NDArray[np.float64]
     squared: NDArray[np.float64]
+
+    def at(self, k: int) -> HeldOut:
+        """Return the sums at the k-th α alone."""
+        one = slice(k, k + 1)
+        return HeldOut(
+            self.weight, self.squares, self.loss[one], self.crossed[one], self.squared[one]
+        )
 
     def __add__(self, other: HeldOut) -> HeldOut:
         return HeldOut(
@@ -244,7 +251,18 @@ def cross_validated(
     alpha: NDArray[np.float64],
     groups: NDArray[np.int64] | None = None,
 ) -> HeldOut:
-    """Evaluate pruning at each of the `alpha` (k,), rising: each row by the tree of its fold.
+    """Evaluate pruning at each of the `alpha` (k,); see `evaluated_by_fold`."""
+    return reduce(add, evaluated_by_fold(by, folds, critical, alpha, groups))
+
+
+def evaluated_by_fold(
+    by: EvaluationRows,
+    folds: list[Fold],
+    critical: Callable[[Forest], NDArray[np.float64]],
+    alpha: NDArray[np.float64],
+    groups: NDArray[np.int64] | None = None,
+) -> list[HeldOut]:
+    """Evaluate pruning at each of the `alpha` (k,), rising: the rows of each fold by its tree.
 
     `critical` gives the critical α of the splits of a tree.  Rows of one of the `groups` (n,) count
     as one unit; those of a group that folds divide count as one in each.
@@ -256,7 +274,7 @@ def cross_validated(
         X, y, weights = with_rows(by.X, rows), by.y[rows], by.weights[rows]
         return held_out(tree, critical(tree), alpha, X, y, weights, units, by.losses)
 
-    return reduce(add, map(evaluated, folds))
+    return list(map(evaluated, folds))
 
 
 def geometric_means(alpha: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -311,7 +329,9 @@ class SubtreePath:
 
     `rule`: which subtrees are candidates. `loss`: how the training error is measured. `by`: which
     rows were held out, in words. `critical` (m,): the critical α of each split. `table`: that of
-    `odrf.reports.paths.PruningPath`.
+    `odrf.reports.paths.PruningPath`. `folds`: the errors on the rows of each fold at each α of the
+    table; empty without folds. `chosen_by`: the rule by which these errors chose the tree's size,
+    empty if they did not. `nested`: the errors of that choice, by `choosing`.
     """
 
     rule: str
@@ -319,6 +339,9 @@ class SubtreePath:
     by: str
     critical: NDArray[np.float64]
     table: pd.DataFrame
+    folds: tuple[HeldOut, ...] = ()
+    chosen_by: str = ""
+    nested: HeldOut | None = None
 
     @property
     def is_evaluated(self) -> bool:
@@ -337,15 +360,32 @@ class SubtreePath:
             )
         return chosen_row(self.table, rule, "xerror", "xstd")
 
+    def choosing(self, rule: str, row: Callable[[int], int] = lambda k: k) -> SubtreePath:
+        """Return the path of a tree whose size these errors choose by `rule`; empty: they do not.
+
+        Its `nested` errors are of rows that took no part in their choice: those of a fold are
+        evaluated at the α that the other folds choose.  The smallest error of a path is smaller
+        than that of its subtree for new rows; this mean is not.  `row` gives the row of the table
+        at which trees are pruned if the k-th is chosen.
+        """
+        if not rule or len(self.folds) < 2:
+            return replace(self, chosen_by=rule, nested=None)
+        rows = map(row, chosen_elsewhere(self.folds, rule))
+        nested = reduce(add, (fold.at(k) for fold, k in zip(self.folds, rows, strict=True)))
+        return replace(self, chosen_by=rule, nested=nested)
+
     def alpha(self, rule: str) -> float:
         """Return the smallest α that leads to the subtree chosen by `rule`."""
         return float(self.table["alpha"].iloc[self.row(rule)])
 
 
 def subtree_path(
-    subtrees: Subtrees, rule: str, loss: str, unit: float, held_out: HeldOut | None, by: str
-) -> SubtreePath:
-    """Return the path of the `subtrees`; errors on held-out rows are divided by `unit`."""
+    subtrees: Subtrees, rule: str, loss: str, unit: float, parts: Sequence[HeldOut], by: str,
+) -> SubtreePath:  # fmt: skip
+    """Return the path of the `subtrees`; errors on held-out rows are divided by `unit`.
+
+    `parts`: the errors of each fold, or of all rows as one; empty if no rows were held out.
+    """
     root = subtrees.error[-1]
     table = pd.DataFrame(
         {
@@ -355,11 +395,13 @@ def subtree_path(
             "relative_error": subtrees.error / root if root > 0 else 0.0,
         }
     )
-    if held_out is not None:
+    if parts:
+        held_out = reduce(add, parts)
         unit = unit if unit > 0 else 1.0
         table["xerror"] = held_out.mean / unit
         table["xstd"] = held_out.standard_error / unit
-    return SubtreePath(rule, loss, by, subtrees.critical, table)
+    folds = tuple(parts) if len(parts) > 1 else ()
+    return SubtreePath(rule, loss, by, subtrees.critical, table, folds)
 
 
 # Complexity parameters for a forest: common to all trees, or one per tree from its rows out of bag.

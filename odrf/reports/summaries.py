@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,7 @@ from odrf.fits.scores import confusion_table, explained_part, mean_loss, mean_ra
 from odrf.options.boosting import REFIT, ResolvedBoostingOptions, loss_in_words, mean_loss_in_words
 from odrf.options.criteria import IN_WORDS
 from odrf.options.sizes import FIXED, NONE
+from odrf.pruning.complexity import ONE_SE
 from odrf.options.tree import ALL, ResolvedOptions
 from odrf.reports.data_summary import kinds_notes, kinds_table, missing_notes
 from odrf.reports.importance import MeasuredImportance
@@ -97,7 +99,8 @@ def tree_summary(
     """
     confusion = {} if fit.kind == "regression" else {"training rows": confusion_table(fit, fitted)}
     scores = {**_tree_scores(fit, fitted), **held_out_scores(fit, path)}
-    return growth_summary("Oblique decision tree", fit, scores, confusion, importance)
+    summary = growth_summary("Oblique decision tree", fit, scores, confusion, importance)
+    return replace(summary, notes=(*one_leaf_notes(fit), *summary.notes))
 
 
 def forest_summary(
@@ -185,18 +188,43 @@ def _tree_scores(fit: Fit, fitted: NDArray[np.float64]) -> dict[str, str]:
 
 
 def held_out_scores(fit: Fit, path: PruningPath[Any] | None) -> dict[str, str]:
-    """Return the error of the tree on the rows that were held out for its path, if any were."""
+    """Return the error of the tree on the rows that were held out for its path, if any were.
+
+    If these rows chose the tree's size, it is that of rows that took no part in their choice.
+    """
     if path is None or not path.is_evaluated:
         return {}
+    root, (error, explained) = root_error(fit) or 1.0, HELD_OUT[fit.kind]
+    of_choice = path.subtrees if fit.pruning is None else fit.pruning.path or path.subtrees
     of_size = path.table[path.table["leaves"] == fit.forest.leaves()[0]]
-    if of_size.empty:
+    by = path.by
+    if of_choice.nested is not None:
+        held = of_choice.nested
+        share, std_error = float(held.mean[0]) / root, float(held.standard_error[0]) / root
+        by = f"{by}, nested"
+    elif of_size.empty:
         return {}
-    share, std_error = of_size[["xerror", "xstd"]].iloc[0]
-    root = root_error(fit) or 1.0
-    error, explained = HELD_OUT[fit.kind]
-    words = f"{number(share * root)} (SE {number(std_error * root)}; {path.by})"
+    else:
+        share, std_error = of_size[["xerror", "xstd"]].iloc[0]
+        by += "; they chose the size, so it is too small" if of_choice.chosen_by else ""
+    words = f"{number(share * root)} (SE {number(std_error * root)}; {by})"
     of_root = {f"Held-out {explained}": f"{explained_part(share, 1.0):.3f}"} if explained else {}
     return {f"Held-out {error}": words, **of_root}
+
+
+def one_leaf_notes(fit: Fit) -> tuple[str, ...]:
+    """Return why the tree is one leaf, if held-out rows chose it among larger ones."""
+    pruning = fit.pruning
+    if pruning is None or pruning.path is None or not pruning.path.chosen_by:
+        return ()
+    grown = int(pruning.grown.forest.leaves()[0])
+    if fit.forest.leaves()[0] > 1 or grown == 1:
+        return ()
+    than = "by a standard error" if pruning.path.chosen_by == ONE_SE else "on held-out rows"
+    return (
+        f"The tree is one leaf: no subtree is better than the root {than}. "
+        f"tree.parent has {grown} leaves.",
+    )
 
 
 def error_scores(error: float, r_squared: float | None) -> dict[str, str]:

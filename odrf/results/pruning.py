@@ -231,7 +231,7 @@ def prune(
         path = path or pruning_path(
             self, self.fit.control.pruning, cv=_folds(self.fit), progress=progress
         )
-        return _cut(self, path.subtrees.alpha(rule), f"rule={rule!r}", path)
+        return _cut(self, path.subtrees.alpha(rule), f"rule={rule!r}", path, rule)
     if alpha is not None:
         alpha = checked_alpha(alpha)
         return _cut(self, alpha, f"alpha={alpha!r}", path)
@@ -240,7 +240,7 @@ def prune(
     smaller = with_leaves(fits.pruning.trees_by_loss(self.fit, loss), kept, candidates, loss)
     forest = replace(self.fit.forest, left=smaller.left)
     option = _arguments(f"leaves={leaves}", loss)
-    subtrees = None if path is None else path.subtrees
+    subtrees = None if path is None else path.subtrees.choosing("")
     pruned = with_forest(self.fit, forest, option, subtrees)
     return type(self)(pruned, self, path)
 
@@ -262,9 +262,12 @@ def _path_by(
     return path
 
 
-def _cut(self: Own, alpha: float, option: str, path: PruningPath[Any] | None) -> Own:
+def _cut(
+    self: Own, alpha: float, option: str, path: PruningPath[Any] | None, rule: str = ""
+) -> Own:
+    """Return the tree pruned at `alpha`; `rule`: that by which errors of the path have chosen it."""
     candidates, loss = (path.pruning, path.loss) if path else (self.fit.control.pruning, ERROR)
-    subtrees = None if path is None else path.subtrees
+    subtrees = None if path is None else path.subtrees.choosing(rule)
     shown = _arguments(option, loss)
     pruned = pruned_at(self.fit, alpha, candidates, shown, loss, subtrees)
     return type(self)(pruned, self, path)

@@ -325,7 +325,7 @@ def survival_tree_summary(
     infinite = any(np.isinf(table.get("median", 0.0)).any() for table in leaves.values())
     by_others = evaluated is not None and evaluated.rows.source == validation.OUT_OF_BAG_ROWS
     chosen = SCORED_BY_OTHERS if by_others else CHOSEN_BY_THEM
-    notes = (*summary.notes, chosen, *([NEVER] if infinite else []))
+    notes = (*summaries.one_leaf_notes(fit), *summary.notes, chosen, *([NEVER] if infinite else []))
     return replace(summary, facts=facts, sections=summary.sections | leaves, notes=notes)
 
 
