@@ -382,7 +382,7 @@ class PruningPath(NestedPath[Made]):
     >>> path = tree.pruning_path(cv=5)
     >>> path.table.columns.tolist()
     ['alpha', 'leaves', 'error', 'relative_error', 'xerror', 'xstd']
-    >>> int(path.best("1se").n_leaves[0]) <= int(path.best("min").n_leaves[0])
+    >>> path.best("1se").n_leaves <= path.best("min").n_leaves
     True
     """
 

@@ -20,8 +20,8 @@ from odrf.fits.scores import confusion_table, explained_part, mean_loss, mean_ra
 from odrf.options.boosting import REFIT, ResolvedBoostingOptions, loss_in_words, mean_loss_in_words
 from odrf.options.criteria import IN_WORDS
 from odrf.options.sizes import FIXED, NONE
-from odrf.pruning.complexity import ONE_SE
 from odrf.options.tree import ALL, ResolvedOptions
+from odrf.pruning.complexity import ONE_SE
 from odrf.reports.data_summary import kinds_notes, kinds_table, missing_notes
 from odrf.reports.importance import MeasuredImportance
 from odrf.reports.paths import PruningPath
@@ -99,7 +99,9 @@ def tree_summary(
     """
     confusion = {} if fit.kind == "regression" else {"training rows": confusion_table(fit, fitted)}
     scores = {**_tree_scores(fit, fitted), **held_out_scores(fit, path)}
-    summary = growth_summary("Oblique decision tree", fit, scores, confusion, importance)
+    summary = growth_summary(
+        kind_of_trees(fit, "decision tree"), fit, scores, confusion, importance
+    )
     return replace(summary, notes=(*one_leaf_notes(fit), *summary.notes))
 
 
@@ -112,17 +114,28 @@ def forest_summary(
     evaluated = out_of_bag is not None and not np.isnan(out_of_bag.error_path[-1])
     if fit.kind == "classification" and out_of_bag is not None and evaluated:
         confusion["out of bag"] = confusion_table(fit, out_of_bag.value)
-    return growth_summary("Oblique random forest", fit, facts, confusion, importance)
+    return growth_summary(kind_of_trees(fit, "random forest"), fit, facts, confusion, importance)
+
+
+def kind_of_trees(fit: Fit, name: str) -> str:
+    """Return the name, after "oblique" if some splits may be on directions."""
+    only_axes = fit.blend is None and fit.control.mixture.n_directions == 0
+    return name.capitalize() if only_axes else f"Oblique {name}"
+
+
+def boosted_trees(fit: BoostedFit) -> str:
+    """Return what boosted trees are called: oblique, if some splits may be on directions."""
+    return "Boosted oblique trees" if fit.control.mixture.n_directions else "Boosted trees"
 
 
 def tree_card(fit: Fit, fitted: NDArray[np.float64]) -> Card:
     """Return a short description of a tree; the arguments are those of `tree_summary`."""
-    return growth_card("Oblique decision tree", fit, _tree_scores(fit, fitted))
+    return growth_card(kind_of_trees(fit, "decision tree"), fit, _tree_scores(fit, fitted))
 
 
 def forest_card(fit: Fit, out_of_bag: OutOfBag | None) -> Card:
     """Return a short description of a forest; the arguments are those of `forest_summary`."""
-    name = f"Oblique random forest of {quantity(fit.forest.n_trees, 'tree')}"
+    name = f"{kind_of_trees(fit, 'random forest')} of {quantity(fit.forest.n_trees, 'tree')}"
     return growth_card(name, fit, _forest_scores(fit, out_of_bag))
 
 
@@ -434,7 +447,7 @@ def boosted_summary(
     """
     facts = {**data_facts(fit), **boosted_facts(fit, _score(fit, fitted, out_of_bag))}
     sections = {**loss_section(fit), **importance_section(importance)}
-    name = f"Boosted oblique trees: {fit.kind}"
+    name = f"{boosted_trees(fit)}: {fit.kind}"
     notes = (*importance.notes, *missing_notes(fit))
     return Summary(name, fit.call, facts, sections, notes)
 
@@ -488,7 +501,7 @@ def boosted_card(
         **_losses(fit),
         **_score(fit, fitted, out_of_bag),
     }
-    return fit_card(f"Boosted oblique trees, {loss_in_words(fit.control.loss)} loss", fit, facts)
+    return fit_card(f"{boosted_trees(fit)}, {loss_in_words(fit.control.loss)} loss", fit, facts)
 
 
 def _rounds(fit: BoostedFit) -> str:

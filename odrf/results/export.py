@@ -107,6 +107,16 @@ def rules(self: AnyResults, digits: int = 4, max_terms: int | None = None) -> st
     return reports.tree.rules_text(self.fit.forest, self.fit.design, digits, max_terms)
 
 
+# Terms of a sum in a printed tree.
+MOST_TERMS_PRINTED = 5
+
+
+def tree_as_text(self: AnyResults) -> str:
+    """Return the tree for ``print``: its title and `rules`, as much as a screen or two hold."""
+    title = f"{self._shown_card().title}\n"
+    return title + reports.tree.printed(rules(self, max_terms=MOST_TERMS_PRINTED))
+
+
 def _surrogate_splits(self: AnyResults) -> None:
     if self.forest.surrogates is None:
         reports.tree.surrogates_table(self.forest, self.design)  # it says why there are none

@@ -219,7 +219,7 @@ def prune(
     >>> import odrf
     >>> data = odrf.load_data("diabetes")
     >>> tree = odrf.odt("progression ~ .", data, alpha=None, seed=1)
-    >>> int(tree.prune(rule="1se").n_leaves[0]) < int(tree.n_leaves[0])
+    >>> tree.prune(rule="1se").n_leaves < tree.n_leaves
     True
     """
     if sum(choice is not None for choice in (alpha, leaves, rule)) != 1:
@@ -265,7 +265,7 @@ def _path_by(
 def _cut(
     self: Own, alpha: float, option: str, path: PruningPath[Any] | None, rule: str = ""
 ) -> Own:
-    """Return the tree pruned at `alpha`; `rule`: that by which errors of the path have chosen it."""
+    """Return the tree pruned at `alpha`; `rule`: that by which the path has chosen it."""
     candidates, loss = (path.pruning, path.loss) if path else (self.fit.control.pruning, ERROR)
     subtrees = None if path is None else path.subtrees.choosing(rule)
     shown = _arguments(option, loss)
