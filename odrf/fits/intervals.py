@@ -17,15 +17,12 @@ from odrf.fits.effects import kinds_of_trees
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.predicting import PREDICTIONS, RowsToPredict, spread_numbers
 from odrf.fits.responses import require_out_of_bag
+from odrf.options.tree import TREES
 from odrf.public.progress import progress_bar
 from odrf.statistics import conformal, jackknife
 from odrf.statistics.effects import limits_of_predicted_share, reach_in_errors
 
 Floats = NDArray[np.float64]
-
-
-# Advice starts here: so many end the warning of most tables of 500 rows.
-TREES = 2000
 
 
 def warn_of_few_trees(fit: AnyFit, advised: int) -> None:

@@ -97,3 +97,25 @@ def test_advice_on_trees_is_stable():
     assert len(advice) == 2
     assert "use inference=True, which needs far fewer trees" in advice
     assert any(re.match(r"use n_trees=[24]000, or the forest's grow\(", one) for one in advice)
+
+
+def test_forests_for_inference_have_enough_trees_by_default():
+    data = DIABETES[:80][["bmi", "progression"]]
+    forest = odrf.odrf("progression ~ bmi", data, inference=True, seed=1)
+    assert len(forest.n_leaves) == 2000
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        forest.predict(interval="confidence")
+        forest.predictions()
+        forest.slopes("bmi")
+    few = odrf.odrf("progression ~ bmi", data, inference=True, n_trees=50, seed=1)
+    assert len(few.n_leaves) == 50
+
+
+def test_rules_and_effects_go_to_latex():
+    data = DIABETES.rename(columns={"bmi": "body_mass"})
+    tree = odrf.odt("progression ~ body_mass + bp", data, projection="axis", max_leaves=3, seed=1)
+    text = tree.rules().as_latex()
+    assert text.startswith("\\begin{flushleft}") and text.endswith("\\end{flushleft}")
+    assert "body\\_mass" in text and text.count("\\hspace*{1em}") == 2
+    assert "body\\_mass" in tree.comparisons("body_mass").summary().as_latex()
