@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from odrf.evaluation.compare import compare
     from odrf.evaluation.foresight import foresee
     from odrf.evaluation.learning_curve import learning_curve
+    from odrf.evaluation.paired import compare_fits
     from odrf.evaluation.tuning import tune
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "auto",
     "bias_variance",
     "compare",
+    "compare_fits",
     "foresee",
     "from_images",
     "graf",
@@ -60,6 +62,7 @@ LATER = {
     "approximation_curve": "odrf.evaluation.approximation",
     "bias_variance": "odrf.evaluation.bias_variance",
     "compare": "odrf.evaluation.compare",
+    "compare_fits": "odrf.evaluation.paired",
     "foresee": "odrf.evaluation.foresight",
     "learning_curve": "odrf.evaluation.learning_curve",
     "datasets": "odrf.datasets",

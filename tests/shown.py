@@ -164,6 +164,15 @@ def studies_of(p: int) -> dict[str, object]:
         "comparison on tables": odrf.compare(
             formula, {f"table {k}": data[k::2] for k in range(2)}, models, cv=3, seed=1
         ),
+        "comparison of two fits": odrf.compare_fits(
+            *(odrf.odrf(formula, data, projection=kind, **TREES) for kind in ("axis", "sparse"))
+        ),
+        "comparison of two fits of classes": odrf.compare_fits(
+            *(
+                odrf.odrf(FORMULAS["classes"], classes, resample=kind, **TREES)
+                for kind in ("bootstrap", "subsample")
+            )
+        ),
         "tuning of one option": odrf.tune(formula, data, {"min_leaf": [1, 9, 100]}, **TREES),
         "tuning of three options": odrf.tune(formula, data[:80], grid, **TREES),
         "foresight": odrf.foresee(formula, data, **TREES),

@@ -32,7 +32,7 @@ from scipy.stats import kstest
 
 from benchmarks.shared.markdown import table as markdown_table
 from benchmarks.shared.runs import go_on, parser, run_or_report, with_quick
-from odrf import compare, learning_curve, odrf
+from odrf import compare, compare_fits, learning_curve, odrf
 from odrf.evaluation.learning_curve import LearningCurve
 from odrf.results import ODRFResults
 
@@ -164,14 +164,23 @@ def _curve(kind: str, sample: int, trees: int, seed: int) -> LearningCurve:
 
 
 def of_comparisons(kind: str, sample: int, trees: int, seed: int) -> tuple[Found, P_values]:
-    """Return p-values of two models that draw predictors alike: neither is better."""
+    """Return tests and intervals of two models that draw predictors alike: neither is better.
+
+    Of cross-validation, and of one fit of each, on the rows out of bag.
+    """
     data = draw(kind, ROWS, np.random.default_rng([seed, sample]))
     few = partial(odrf, n_trees=trees // 10, projection="axis", blend=False)
     models = {"one": partial(few, seed=2 * sample), "other": partial(few, seed=2 * sample + 1)}
     tests = compare("y ~ .", data, models, cv=10, seed=sample, n_jobs=1).pairs.iloc[:1]
-    return {}, {
+    one, other = (model("y ~ .", data, n_jobs=1) for model in models.values())
+    paired = compare_fits(one, other).table
+    found = {"compare()": intervals_of(tests.rename(columns={"difference": "estimate"}))}
+    for measure, row in paired.rename(columns={"difference": "estimate"}).iterrows():
+        found[f"compare_fits(), {measure}"] = intervals_of(row.to_frame().T)
+    return found, {
         "compare(), corrected t": tests["p_value_t"].tolist(),
         "compare(), Wilcoxon": tests["p_value_wilcoxon"].tolist(),
+        **{f"compare_fits(), {name}": [float(p)] for name, p in paired["p_value"].items()},
     }
 
 

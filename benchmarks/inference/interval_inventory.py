@@ -39,6 +39,8 @@ COVERED = {
     "predictive_check": "the expected coverage of a region",
     "learning_curve": "the law of the table",
     "importance": "the expected rise of the loss",
+    "compare": "the expected difference",
+    "compare_fits": "the expected difference",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import permutations
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 # Nadeau and Bengio 2003; references are those of `compare`).
 
 DIGITS = 12
+LEVEL = 0.95
+"""Coverage of the intervals of differences."""
 
 
 def differences(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -60,13 +62,11 @@ def differences(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDAr
 
 
 def signed_rank(difference: NDArray[np.float64]) -> float:
-    """Return the p-value of Wilcoxon's signed-rank test that differences (J,) tend below 0.
+    """Return the two-sided p-value of Wilcoxon's signed-rank test of differences (J,) around 0.
 
     It is 1 if all differences are 0.
     """
-    if not difference.any():
-        return 1.0
-    return float(wilcoxon(difference, alternative="less").pvalue)
+    return float(wilcoxon(difference).pvalue) if difference.any() else 1.0
 
 
 def corrected_std_error(values: NDArray[np.float64], ratio: float) -> NDArray[np.float64]:
@@ -79,19 +79,47 @@ def corrected_std_error(values: NDArray[np.float64], ratio: float) -> NDArray[np
     return np.sqrt((1.0 / len(values) + ratio) * np.var(values, axis=0, ddof=1))
 
 
-def corrected_t(difference: NDArray[np.float64], ratio: float) -> tuple[float, float]:
-    """Return the corrected resampled t, and the p-value that the mean `difference` (J,) is below 0.
+class MeanDifference(NamedTuple):
+    """A mean difference with its standard error, interval, t statistic and two-sided p-value."""
+
+    difference: float
+    std_error: float
+    conf_low: float
+    conf_high: float
+    statistic: float
+    p_value: float
+
+
+def corrected_t(
+    difference: NDArray[np.float64], ratio: float, level: float = LEVEL
+) -> MeanDifference:
+    """Return the mean of differences (J,), with interval and p-value of the corrected resampled t.
 
     t = mean / √((1/J + ratio)·variance), on J - 1 degrees of freedom; `ratio` is n_test / n_train
-    (Nadeau and Bengio 2003; for repeated cross-validation Bouckaert and Frank 2004).  t and p are 0
-    and 1 if all differences are 0, and NaN if they are equal otherwise: their variance is unknown.
+    (Nadeau and Bengio 2003; for repeated cross-validation Bouckaert and Frank 2004).  With a ratio
+    of 0 it is the paired t of independent differences.  If all are 0, so are error and t, and p is
+    1; if they are equal otherwise, or there is only one, their variance is unknown: NaN.
     """
+    mean = float(difference.mean())
     if not difference.any():
-        return 0.0, 1.0
+        return MeanDifference(0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
     if not np.ptp(difference) > 0:
-        return np.nan, np.nan
-    t = float(difference.mean() / corrected_std_error(difference, ratio))
-    return t, float(student.cdf(t, len(difference) - 1))
+        return MeanDifference(mean, *[np.nan] * 5)
+    freedom = len(difference) - 1
+    error = float(corrected_std_error(difference, ratio))
+    half = float(student.ppf((1 + level) / 2, freedom)) * error
+    p_value = float(2 * student.sf(abs(mean) / error, freedom))
+    return MeanDifference(mean, error, mean - half, mean + half, mean / error, p_value)
+
+
+def adjusted_by_holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return p-values (m,) after Holm's correction; NaN, of what was not tested, stay."""
+    from statsmodels.stats.multitest import multipletests  # noqa: PLC0415 - slow to load
+
+    adjusted, known = np.full(len(p), np.nan), ~np.isnan(p)
+    if known.any():
+        adjusted[known] = multipletests(p[known], method="holm")[1]
+    return adjusted
 
 
 def mean_ranks(losses: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -237,41 +265,43 @@ class Comparison(Report):
 
     @cached_property
     def pairs(self) -> pd.DataFrame:
-        """Tests, for each ordered pair of models, that `model` is better than `than`.
+        """Differences of each pair of models, with intervals and two-sided tests.
 
-        ``difference`` is the mean difference of their scores.
+        Each pair is there in both orders, so that it is found by either; only signs differ.
+        ``difference`` is the mean score of `model` less that of `than`, with its ``std_error`` and
+        the ends of its 95 % interval, ``conf_low`` and ``conf_high``.
 
-        Wilcoxon's one-sided signed-rank test, over the folds, or over the means of several tables
-        (Demšar 2006): ``p_value_wilcoxon``, and ``p_adjusted_wilcoxon`` after Bonferroni's
-        correction for all pairs.
+        With one table these are of the corrected resampled t-test (Nadeau and Bengio 2003), which
+        allows for training sets that overlap: ``statistic_t``, ``p_value_t``, and ``p_adjusted_t``
+        after Holm's correction for all pairs.  They are NaN where the scores differ by the same in
+        all folds.  Last come the p-values of Wilcoxon's signed-rank test over the folds,
+        ``p_value_wilcoxon`` and ``p_adjusted_wilcoxon``.  It takes the folds for independent: its
+        p-values are too small, and summaries leave them out.
 
-        With one table also the one-sided corrected resampled t-test (Nadeau and Bengio 2003):
-        ``statistic_t``, with the sign of the difference, ``p_value_t`` and ``p_adjusted_t``.  It
-        allows for training sets that overlap; it is NaN where the scores differ by the same in all
-        folds.  Wilcoxon's test takes the folds for independent,
-        so its p-values are too small.
+        With several tables, which are independent, error and interval are those of the mean over
+        tables by Student's t, and Wilcoxon's test is over the tables (Demšar 2006).
         """
-        from statsmodels.stats.multitest import multipletests  # noqa: PLC0415 - slow to load
-
         losses = dict(zip(self.models, self._losses.T, strict=True))
-        ordered = list(permutations(self.models, 2))
-        between = [differences(losses[model], losses[than]) for model, than in ordered]
+        ratio, sign = 0.0 if self._several_tables else self.folds.ratio, self.metric.sign
+        once = list(combinations(self.models, 2))
+        between = [sign * differences(losses[model], losses[than]) for model, than in once]
         table = pd.DataFrame(
-            {
-                # adding 0.0 turns -0.0 into 0.0
-                "difference": [self.metric.sign * pair.mean() + 0.0 for pair in between],
-                "p_value_wilcoxon": [signed_rank(pair) for pair in between],
-            },
-            index=pd.MultiIndex.from_tuples(ordered, names=["model", "than"]),
-        )
-        p = table["p_value_wilcoxon"]
-        table["p_adjusted_wilcoxon"] = multipletests(p, method="bonferroni")[1]
-        if not self._several_tables:
-            t, p = np.array([corrected_t(pair, self.folds.ratio) for pair in between]).T
-            table["statistic_t"] = self.metric.sign * t + 0.0
-            table["p_value_t"] = p
-            table["p_adjusted_t"] = multipletests(p, method="bonferroni")[1]
-        return table
+            [corrected_t(pair, ratio) for pair in between],
+            index=pd.MultiIndex.from_tuples(once, names=["model", "than"]),
+        ).rename(columns={"statistic": "statistic_t", "p_value": "p_value_t"})
+        if self._several_tables:
+            table = table.drop(columns=["statistic_t", "p_value_t"])
+        else:
+            table["p_adjusted_t"] = adjusted_by_holm(table["p_value_t"].to_numpy())
+        table["p_value_wilcoxon"] = [signed_rank(pair) for pair in between]
+        table["p_adjusted_wilcoxon"] = adjusted_by_holm(table["p_value_wilcoxon"].to_numpy())
+        back = table.copy()
+        turned = [name for name in ("difference", "statistic_t") if name in table]
+        back[turned] = -table[turned]
+        back["conf_low"], back["conf_high"] = -table["conf_high"], -table["conf_low"]
+        both = pd.concat([table, back.swaplevel().rename_axis(table.index.names)])
+        order = [(model, than) for model in self.models for than in self.models if model != than]
+        return both.loc[order] + 0.0  # turns -0.0 into 0.0
 
     @property
     def critical_difference(self) -> float | None:
@@ -334,24 +364,30 @@ class Comparison(Report):
         kept = [(model, than) for model, than in self.pairs.index if order[model] < order[than]]
         kept.sort(key=lambda pair: (order[pair[0]], order[pair[1]]))
         pairs = self.pairs.loc[kept]
-        pairs.index = pd.Index([f"{model} / {than}" for model, than in kept])
-        sections["Pairs: the first better than the second"] = pairs
+        pairs.index = pd.Index([f"{model} - {than}" for model, than in kept])
+        if not self._several_tables:  # folds are not independent, as Wilcoxon's test takes them
+            pairs = pairs.drop(columns=["p_value_wilcoxon", "p_adjusted_wilcoxon"])
+        sections["Differences: the first minus the second"] = pairs
         if self._several_tables:
             sections["Mean scores by table"] = self.means
         return sections
 
     def _notes(self) -> tuple[str, ...]:
-        tests = len(self.models) * (len(self.models) - 1)
-        adjusted = f"Adjusted p-values: Bonferroni's correction for {tests} one-sided tests."
+        tests = len(self.models) * (len(self.models) - 1) // 2
+        for_tests = f" for {tests} tests" if tests > 1 else ""
+        said = (
+            "p-values are two-sided, p_adjusted after Holm's correction"
+            f"{for_tests}; intervals hold one difference each at 95 %."
+        )
         if self._several_tables:
             return (
-                "Ranks and tests are over the tables' means (Demšar 2006); mean ranks that differ "
-                f"by more than the critical difference do so at 5 % (Nemenyi). {adjusted}",
+                "Ranks, errors and tests are over the tables' means (Demšar 2006); mean ranks that "
+                "differ by more than the critical difference do so at 5 % (Nemenyi). Wilcoxon's "
+                f"signed-rank {said}",
             )
         return (
-            "std_error and the t-test are corrected for training sets that overlap (Nadeau and "
-            "Bengio 2003); Wilcoxon's test is not, so its p-values are too small. "
-            f"{adjusted}",
+            "Standard errors, intervals and t-tests are corrected for training sets that overlap "
+            f"(Nadeau and Bengio 2003). {said[0].upper()}{said[1:]}",
             *((EQUAL,) if self.pairs["statistic_t"].isna().any() else ()),
         )
 
@@ -439,6 +475,11 @@ def compare(
     (10, 2)
     >>> comparison.table.index[0]
     'oblique'
+    >>> comparison.pairs.loc[("oblique", "axis"), ["difference", "conf_low", "conf_high"]].round(2)
+    difference   -0.04
+    conf_low     -0.06
+    conf_high    -0.02
+    Name: (oblique, axis), dtype: float64
     """
     env = environment(2)
     named_models = read_models(models)

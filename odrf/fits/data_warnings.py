@@ -325,17 +325,22 @@ def warn_of_rare_levels(fit: AnyFit, data: pd.DataFrame) -> None:
 MOST_PREDICTORS = 30
 
 
+def _response_numbers(fit: AnyFit) -> Floats:
+    """Return the response (n,), or 1 for the commonest class."""
+    if fit.design.response.classes is None:
+        return fit.data.y
+    codes = fit.data.y.astype(np.int64)
+    return (codes == np.bincount(codes).argmax()).astype(np.float64)
+
+
 def repeated_rows(fit: AnyFit, data: pd.DataFrame) -> tuple[str, data_checks.Repetition] | None:
     """Return the column of `data` by which the training rows are repeated measurements, or None."""
-    response, y = set(fit.design.response.columns), fit.data.y
+    response = set(fit.design.response.columns)
     names = [name for name in data.columns if isinstance(name, str) and name not in response]
     predictors = _predictors(fit.design, data)
     predictors = predictors[:: max(1, -(-len(predictors) // MOST_PREDICTORS))]
-    if fit.design.response.classes is not None:
-        codes = y.astype(np.int64)
-        y = (codes == np.bincount(codes).argmax()).astype(np.float64)
     of_rows = np.zeros(len(data))
-    of_rows[fit.data.complete] = y
+    of_rows[fit.data.complete] = _response_numbers(fit)
     repeated: list[tuple[str, data_checks.Repetition]] = []
     read: tuple[Integers | None, dict[str, Floats | None]] = None, {}
     for name, rows, codes, numbered in candidate_groups(
@@ -348,6 +353,52 @@ def repeated_rows(fit: AnyFit, data: pd.DataFrame) -> tuple[str, data_checks.Rep
         if of_column is not None:
             repeated.append((name, of_column))
     return min(repeated, key=lambda each: each[1].mean, default=None)
+
+
+def subjects_by_response(fit: AnyFit, data: pd.DataFrame) -> str | None:
+    """Return the column whose values have responses alike beside the predictors, or None.
+
+    Labels of a factor do so, too. Of subjects, a predictor is measured once at each of its values,
+    as in the same weeks; or, if the formula leaves the column out, a predictor is constant.
+    """
+    rows, response = np.flatnonzero(fit.data.complete), set(fit.design.response.columns)
+    names = [name for name in data.columns if isinstance(name, str) and name not in response]
+    predictors = _predictors(fit.design, data)
+    used = set(predictors)
+    predictors = predictors[:: max(1, -(-len(predictors) // MOST_PREDICTORS))]
+    of_rows = np.zeros(len(data))
+    of_rows[rows] = _response_numbers(fit)
+    found: list[tuple[float, str]] = []
+    for name, some, codes, numbered in candidate_groups(data, names, rows):
+        y = of_rows[some]
+        if not data_checks.within_shares(codes, y[np.newaxis])[0] < data_checks.RESPONSE_ALIKE:
+            continue
+        others = [each for each in predictors if each != name]
+        read = {each: numbers_or_labels(data[each].iloc[some]) for each in others}
+        numbers = np.array([one for one in read.values() if one is not None]).reshape(-1, len(y))
+        share = data_checks.alike_within(codes, y, numbers, numbered)
+        if share is not None and _belong_to_subjects(data, others, some, codes, name in used):
+            found.append((share, name))
+    return min(found, default=(0.0, None))[1]
+
+
+def _belong_to_subjects(
+    data: pd.DataFrame, predictors: list[str], rows: Integers, codes: Integers, used: bool
+) -> bool:
+    """Return whether a predictor is measured once at its values, or constant, by group (m,)."""
+    for name in predictors:
+        column = data[name].iloc[rows]
+        try:
+            values = pd.factorize(column)[0].astype(np.int64)
+        except TypeError:  # values that are no labels
+            continue
+        if (values < 0).any():
+            continue
+        if is_numeric_dtype(column.dtype) and data_checks.measured_once(codes, values):
+            return True
+        if not used and data_checks.same_within(codes, values):
+            return True
+    return False
 
 
 # Fewer such rows are no pattern; nor are few of the pairs of rows of one subject.
@@ -482,6 +533,15 @@ def warn_of_repeated_rows(fit: AnyFit, data: pd.DataFrame) -> None:
             f"within the values of {column!r}; validation rows a fit then have twins in "
             f"it, and errors are too small for new values of {column!r}: use "
             f"groups={column!r} if these are subjects or the like"
+        )
+        return
+    subjects = subjects_by_response(fit, data)
+    if subjects is not None:
+        warn_user(
+            f"rows look like repeated measurements: responses of the same {subjects!r} are much "
+            "more alike than others with the same predictors; errors and intervals of rows as if "
+            f"these were independent are too small for new values of {subjects!r}: use "
+            f"groups={subjects!r} if these are subjects or the like"
         )
         return
     if not isinstance(fit, Fit) or fit.data.times is not None:

@@ -85,7 +85,7 @@ def imitated(
     alphas = geometric_means(subtrees.alpha)
     held = cross_validated(growth, folds, critical, alphas, copies)
     error = float(complexity.root_errors(grown.forest)[0])
-    path = subtree_path(subtrees, complexity.WEAKEST_LINK, loss, error, [held], validation.by)
+    path = subtree_path(subtrees, complexity.WEAKEST_LINK, loss, error, held, validation.by)
     small = path.table["leaves"].to_numpy() <= max_leaves
     row = int(np.argmin(np.where(small, path.table["xerror"].to_numpy(), np.inf)))
     alpha = float(path.table["alpha"].iloc[row])

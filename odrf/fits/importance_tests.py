@@ -369,7 +369,7 @@ class EliminationSteps:
         evaluated = survival.validation.evaluated_out_of_bag(fit)
         scores = evaluated.scores() if self.by == INTEGRATED else evaluated.concordances()
         score, groups = scores[self.by], evaluated.rows.groups
-        error = score.std_error if groups is None else score.std_error_of_groups(groups)
+        error = score.std_error_of_groups(groups)
         return score.estimate if self.by == INTEGRATED else 1 - score.estimate, error
 
     def importances_of(self, fit: Fit) -> Floats:

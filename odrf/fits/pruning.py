@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -238,7 +238,7 @@ def trees_by_loss(fit: Fit, loss: str) -> Forest:
 
 def training_path(fit: Fit, rule: str, loss: str) -> validation.SubtreePath:
     """Return the subtrees of the fit with their training errors only."""
-    return _path(fit, _subtrees(fit, rule, loss), rule, loss, [], "")
+    return _path(fit, _subtrees(fit, rule, loss), rule, loss, (), "")
 
 
 def path_by_folds(
@@ -263,7 +263,7 @@ def path_by_folds(
     by = loss if evaluation.described is None else complexity.IMPURITY
     critical = partial(complexity.critical_alphas, rule=rule, loss=by)
     groups = rows_to_divide(fit.design, fit.data).groups
-    held = validation.evaluated_by_fold(
+    held = validation.cross_validated(
         evaluation, folds, critical, validation.geometric_means(subtrees.alpha), groups
     )
     return _path(fit, subtrees, rule, loss, held, cv.by)
@@ -289,10 +289,10 @@ def _path(
     subtrees: complexity.Subtrees,
     rule: str,
     loss: str,
-    held: list[validation.HeldOut],
+    folds: Sequence[validation.HeldOut],
     by: str,
 ) -> validation.SubtreePath:
-    return validation.subtree_path(subtrees, rule, loss, root_error(fit), held, by)
+    return validation.subtree_path(subtrees, rule, loss, root_error(fit), folds, by)
 
 
 def root_error(fit: Fit) -> float:
@@ -398,9 +398,10 @@ def stages_by_folds(
     """Evaluate the fit's tree at each of its stages by cross-validation, the largest size first."""
     evaluation, folds = grown_without(fit, cv, n_jobs, progress)
     groups = rows_to_divide(fit.design, fit.data).groups
-    return validation.cross_validated(
+    held = validation.cross_validated(
         evaluation, folds, partial(stage_alphas, along=along), stages.alpha, groups
     )
+    return validation.of_all_folds(held)
 
 
 def stages_out_of_bag(fit: Fit, stages: Stages, n_jobs: int, progress: bool) -> validation.HeldOut:
@@ -481,22 +482,14 @@ def _by_rate(rule: Rule, typical: float, n: int, grown_on: float, by: str) -> tu
 def _at_found_alpha(fit: Fit, progress: bool) -> Fit:
     """Return the tree pruned at the α that its rule chooses by cross-validation."""
     control, n = fit.control, len(fit.data.y)
-    of_option, cv = control.alpha_rule, folds_at_most(fit, FOLDS)
+    rule, cv = control.alpha_rule, folds_at_most(fit, FOLDS)
     path = path_by_folds(fit, control.pruning, complexity.ERROR, cv, control.n_jobs, progress)
-    if of_option.kind == RATE:
+    if rule.kind == RATE:
         typical = _typical(path.table["alpha"].to_numpy(), path.row(complexity.MINIMUM))
-        alphas = path.table["alpha"].to_numpy()
-
-        def row(k: int) -> int:
-            at = _by_rate(of_option, _typical(alphas, k), n, cv.mean_rows, path.by)[0]
-            return int(np.searchsorted(alphas, at, side="right")) - 1
-
-        path = path.choosing(complexity.MINIMUM, row)
-        alpha, rule = _by_rate(of_option, typical, n, cv.mean_rows, path.by)
+        alpha, rule = _by_rate(rule, typical, n, cv.mean_rows, path.by)
     else:
-        path = path.choosing(CHOSEN_BY[of_option.kind])
-        alpha = path.alpha(path.chosen_by)
-        rule = of_option.found(path.by)
+        alpha = path.alpha(CHOSEN_BY[rule.kind])
+        rule = rule.found(path.by)
     return _with_rule(pruned_at(fit, alpha, path.rule, "", path=path), rule)
 
 
@@ -519,7 +512,9 @@ def _with_found_leaves(fit: Fit, progress: bool) -> Fit:
     sizes = np.arange(most, 0, -1)
     alphas = partial(stage_alphas, along=LEAVES)
     groups = rows_to_divide(fit.design, fit.data).groups
-    held = validation.cross_validated(evaluation, folds, alphas, -sizes.astype(float), groups)
+    held = validation.of_all_folds(
+        validation.cross_validated(evaluation, folds, alphas, -sizes.astype(float), groups)
+    )
     best = int(sizes[complexity.chosen(held.mean, held.standard_error, complexity.MINIMUM)])
     constant = best / rate(cv.mean_rows)
     leaves = int(np.clip(round(constant * rate(n)), 1, fit.forest.leaves()[0]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -93,30 +95,65 @@ def mean_rank_error(fit: AnyFit, value: NDArray[np.float64]) -> float:
     return weighted_mean(differences, data.weights[known])
 
 
+class OutOfBagScores(NamedTuple):
+    """The mean out-of-bag loss and, of a regression, R², each with its standard error."""
+
+    error: float
+    std_error: float
+    r_squared: float | None = None
+    std_error_of_r_squared: float | None = None
+
+
+def out_of_bag_scores(fit: AnyFit, value: NDArray[np.float64]) -> OutOfBagScores:
+    """Return the scores of out-of-bag values (n, K); NaN if no row of positive weight has one.
+
+    Standard errors are for independent rows, or groups of rows if the fit was made with `groups`;
+    that of R² = 1 - mean squared error / variance of the response is by the delta method.
+    """
+    if not _evaluated(fit, value).any():
+        return OutOfBagScores(float("nan"), float("nan"))
+    loss, weights = out_of_bag_losses(fit, value)
+    mean = weighted_mean(loss, weights)
+    excess = weights * (loss - mean) / weights.sum()
+    std_error = _error_of_sum(fit, excess)
+    if fit.design.response.kind == "classification":
+        return OutOfBagScores(mean, std_error)
+    y, share = fit.data.y, fit.data.weights / fit.data.weights.sum()
+    deviation = y - share @ y
+    variance = float(share @ deviation**2)
+    explained = explained_part(mean, variance)
+    if np.isnan(explained):
+        return OutOfBagScores(mean, std_error, explained, explained)
+    unexplained = excess - mean / variance * share * (deviation**2 - variance)
+    return OutOfBagScores(mean, std_error, explained, _error_of_sum(fit, unexplained) / variance)
+
+
+def _error_of_sum(fit: AnyFit, parts: NDArray[np.float64]) -> float:
+    """Return the standard error of the sum of parts (n,) of mean 0 of the rows, or groups."""
+    groups = rows_to_divide(fit.design, fit.data).groups
+    if groups is not None:
+        parts = np.bincount(groups, parts).astype(np.float64)
+    return float(np.sqrt(np.sum(parts**2)))
+
+
 def out_of_bag_loss(fit: Fit) -> tuple[float, float]:
     """Return the weighted mean out-of-bag loss, that of `mean_loss`, and its standard error.
 
-    The latter is for independent rows, or groups of rows if the fit was made with `groups`.  Rows
-    that every tree drew are left out; `InputError` if there are no others.
+    They are those of `out_of_bag_scores`; `InputError` if every tree drew all rows.
     """
     loss, weights = out_of_bag_losses(fit, forest_out_of_bag(fit).value)
     mean = weighted_mean(loss, weights)
-    groups = rows_to_divide(fit.design, fit.data).groups
-    excess = weights * (loss - mean)
-    if groups is not None:
-        excess = np.bincount(groups, excess).astype(np.float64)
-    return mean, float(np.sqrt(np.sum(excess**2)) / weights.sum())
+    return mean, _error_of_sum(fit, weights * (loss - mean)) / float(weights.sum())
 
 
 def out_of_bag_losses(
-    fit: Fit, value: NDArray[np.float64]
+    fit: AnyFit, value: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the losses (n,) of out-of-bag values (n, K), and the case weights (n,).
 
     Both are 0 for rows that every tree drew.  Raises `InputError` if there are no others.
     """
-    data = fit.data
-    known = ~np.isnan(value[:, 0]) & (data.weights > 0)
+    data, known = fit.data, _evaluated(fit, value)
     if not known.any():
         raise InputError(
             "no row is out of bag: each tree drew all rows of positive weight; fit more trees, or "
@@ -124,6 +161,11 @@ def out_of_bag_losses(
         )
     loss = np.where(known, losses_of(value, data.y, fit.ordered), 0.0)
     return loss, np.where(known, data.weights, 0.0)
+
+
+def _evaluated(fit: AnyFit, value: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which rows (n,) have an out-of-bag value (n, K) and a weight."""
+    return ~np.isnan(value[:, 0]) & (fit.data.weights > 0)
 
 
 def r_squared(fit: AnyFit, error: float) -> float:

@@ -76,7 +76,7 @@ def plot_thresholds(
 def plot_benefit(benefit: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Plot the net benefit of acting above a threshold, and on all rows, for each class."""
     ax = axes_for(ax, benefit["class"].nunique())
-    ax.axhline(0.0, color=style.MUTED, linewidth=1, linestyle="--")
+    style.reference(ax, y=0.0)
     for label, name, colour, dash in _lines(benefit):
         of_class = benefit[benefit["class"] == label]
         at = of_class["threshold"]
@@ -110,25 +110,24 @@ def plot_reliability(table: pd.DataFrame, curves: pd.DataFrame, ax: Axes | None 
     """Plot observed shares against probabilities: `table`: of bins; `curves`: with their bands."""
     ax = axes_for(ax, table["class"].nunique())
     style.unit_square(ax)
-    labels = list(dict.fromkeys(table["class"]))
-    names = shortened_names([str(label) for label in labels], MOST_CHARACTERS)
-    alone = len(labels) == 1
-    for code, (label, name) in enumerate(zip(labels, names, strict=True)):
-        colour, dash = (style.ACCENT, "-") if alone else style.line_of(code)
+    lines = _lines(table)
+    alone = len(lines) == 1
+    for label, name, colour, dash in lines:
         bins, curve = (each[each["class"] == label] for each in (table, curves))
         if alone:
             band = curve["predicted"], curve["band_low"], curve["band_high"]
             ax.fill_between(*band, color=style.faint(ax), linewidth=0, zorder=0)
             ax.vlines(bins["predicted"], bins["conf_low"], bins["conf_high"], color=colour)
             ax.plot(bins["predicted"], bins["observed"], "o", color=colour, markersize=5)
-        label = style.in_legend(name)
         ax.plot(
-            curve["predicted"], curve["observed"], dash, color=colour, linewidth=1.4, label=label
+            curve["predicted"], curve["observed"], dash, color=colour, linewidth=1.4, label=name
         )
     if not alone:
         classes_named(ax)
     heading = "Calibration (band: if calibrated, pointwise)" if alone else "Calibration"
-    x = "predicted probability" + (f" of {names[0]}" if alone else "")
+    x = "predicted probability"
+    if alone:
+        x += f" of {shortened_names([str(lines[0][0])], MOST_CHARACTERS)[0]}"
     style.finish(ax, x, "observed share", heading)
     return ax
 
@@ -138,7 +137,7 @@ def plot_maps(
 ) -> Axes:
     """Plot calibrated against predicted probabilities `at` (m,); `curves` (m,): by class."""
     ax = axes_for(ax, len(curves))
-    ax.plot([0, 1], [0, 1], color=style.MUTED, linewidth=1, linestyle="--", zorder=1)
+    ax.plot([0, 1], [0, 1], zorder=1, **style.DASHED)
     names = shortened_names(list(curves), MOST_CHARACTERS)
     for code, (curve, name) in enumerate(zip(curves.values(), names, strict=True)):
         colour, dash = style.line_of(code)
@@ -169,13 +168,13 @@ def _shares(rows: pd.DataFrame, ax: Axes) -> None:
     ax.hist(rows["pit"], bins=BINS, range=(0, 1), color=style.ACCENT, alpha=0.7, edgecolor="white")
     low, high = scipy.stats.binom.ppf([0.025, 0.975], n, 1 / BINS)
     ax.axhspan(low, high, color=style.faint(ax), zorder=0)
-    ax.axhline(n / BINS, color=style.MUTED, linewidth=1, linestyle="--")
+    style.reference(ax, y=n / BINS)
     x, heading = "share of the predicted distribution below the response", "Predicted distributions"
     style.finish(ax, x, "rows", f"{heading} (band: uniform shares)")
 
 
 def _residuals(rows: pd.DataFrame, ax: Axes) -> None:
-    ax.axhline(0.0, color=style.MUTED, linewidth=1, linestyle="--")
+    style.reference(ax, y=0.0)
     ax.plot(rows["fitted"], rows["residual"], ".", color=style.ACCENT, markersize=4, alpha=0.6)
     style.finish(ax, "fitted value", "residual", "Residuals")
 
@@ -186,7 +185,7 @@ def _quantiles(rows: pd.DataFrame, ax: Axes) -> None:
     low, high = np.quantile(residual, [0.25, 0.75])
     slope = (high - low) / (2 * scipy.special.ndtri(0.75))
     ends = np.array([at[0], at[-1]])
-    ax.plot(ends, (low + high) / 2 + slope * ends, color=style.MUTED, linewidth=1, linestyle="--")
+    ax.plot(ends, (low + high) / 2 + slope * ends, **style.DASHED)
     ax.plot(at, residual, ".", color=style.ACCENT, markersize=4)
     heading = "Residuals and a normal distribution (line: quartiles)"
     style.finish(ax, "quantile of a normal distribution", "residual", heading)
@@ -196,7 +195,7 @@ def _coverage(regions: pd.DataFrame, level: float, ax: Axes | None) -> Axes:
     coverage = regions.head(MOST_REGIONS)
     ax = style.named_panel(ax, len(coverage))
     at = np.arange(len(coverage))[::-1]
-    ax.axvline(level, color=style.MUTED, linewidth=1, linestyle="--")
+    style.reference(ax, x=level)
     ax.hlines(at, coverage["conf_low"], coverage["conf_high"], color=style.ACCENT, linewidth=1.6)
     ax.plot(coverage["coverage"].to_numpy(), at, "o", color=style.ACCENT, markersize=5)
     words = f"coverage of {percentage(level)} prediction intervals"
@@ -218,7 +217,7 @@ def plot_influence(influence: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax = style.one_panel(ax)
     largest = float(influence["influence"].max()) or 1.0
     area = LARGEST_CIRCLE * (influence["influence"] / largest) ** 2 + SMALLEST_CIRCLE
-    ax.axhline(0.0, color=style.MUTED, linewidth=1, linestyle="--")
+    style.reference(ax, y=0.0)
     ax.scatter(
         influence["leverage"], influence["residual"], s=area, color=style.ACCENT, alpha=0.5,
         linewidth=0,

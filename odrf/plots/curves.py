@@ -227,9 +227,7 @@ def plot_interactions(
     at = style.stems(ax, strength, above)
     ax.plot(strength[~above], at[~above], "o", mfc="white", mec=style.ACCENT, markersize=6)
     if noise >= 0:
-        ax.axvline(
-            noise, color=style.MUTED, linestyle="--", linewidth=1.2, label="permuted responses"
-        )
+        style.reference(ax, x=noise, linewidth=1.2, label="permuted responses")
         ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     several = max(map(len, names))
     distinct = list(dict.fromkeys(name for pair in names for name in pair))
@@ -269,10 +267,9 @@ def plot_effect_surface(
     style.colour_bar(ax, drawn, scale, format=style.PlainNumbers())
     if second.numeric:
         ax.yaxis.set_major_formatter(style.PlainNumbers())
-        style.label_x(ax, first.name, BAR)
     else:
         _name_levels(ax, first, second)
-        style.label_x(ax, first.name, BAR)
+    style.label_x(ax, first.name, BAR)
     style.label_y(ax, second.name)
     if first.numeric:
         ax.xaxis.set_major_formatter(style.PlainNumbers())

@@ -32,7 +32,7 @@ def plot_effects(
     ax = style.named_panel(ax, len(shown))
     at = np.arange(len(shown))[::-1]
     if null is not None:
-        ax.axvline(null, color=style.MUTED, linewidth=1, linestyle="--", zorder=1)
+        style.reference(ax, x=null, zorder=1)
     values = shown[["conf_low", "conf_high", "estimate"]].to_numpy(dtype=np.float64)
     ax.plot(np.where(np.isfinite(values[:, 2]), values[:, 2], np.nan), at, "o", **MARK)
     ax.hlines(at, *_finite(values[:, :2]).T, color=style.ACCENT, linewidth=1.6, zorder=2)

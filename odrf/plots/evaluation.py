@@ -216,10 +216,8 @@ def plot_bias_variance(
         level = float(table[name].iloc[0])
         if level == 0.0:  # the axis is there already
             continue
-        draw = panels[-1].axhline if curves else panels[-1].axvline
-        least = draw(
-            level, color=style.MUTED, linestyle="--", linewidth=1, label=LEAST[name], zorder=1
-        )
+        at = {"y": level} if curves else {"x": level}
+        least = style.reference(panels[-1], **at, label=LEAST[name], zorder=1)
         panels[-1].legend(handles=[least], frameon=False)
     if curves:
         style.legend_as_written(panels[0])

@@ -208,8 +208,6 @@ def plot_strength(table: pd.DataFrame, axes: NDArray | None = None) -> NDArray[n
         style.plain(ax, "y")
     bound = float(table["bound"].iloc[-1])
     if by == "trees" and bound < 2 * float(table["error"].max()):
-        panels[2].axhline(
-            bound, color=style.MUTED, linestyle="--", linewidth=1, label="bound for many trees"
-        )
+        style.reference(panels[2], y=bound, label="bound for many trees")
         panels[2].legend(frameon=False)
     return panels

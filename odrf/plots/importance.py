@@ -67,7 +67,7 @@ def plot_knockoffs(table: pd.DataFrame, threshold: float, ax: Axes | None = None
             values = shown["importance"][rows]
             ax.plot(values, at[rows], "o", mfc=colour, mec=style.ACCENT, markersize=6, label=words)
     if np.isfinite(threshold):
-        ax.axvline(threshold, color=style.MUTED, linewidth=1, linestyle="--", label="threshold")
+        style.reference(ax, x=threshold, label="threshold")
     _finish(ax, shown, "importance less that of the knockoff", len(table))
     return ax
 
@@ -115,7 +115,7 @@ def plot_pixels(shares: NDArray[np.float64], ax: Axes | NDArray | None = None) -
         panels[0].set_aspect("auto")
         panels[0].set_xlabel("point of the series")
         panels[0].set_ylabel("channel")
-        _bar(image, panels)
+        style.colour_bar(panels, image, LABEL, style.ink(panels[0]))
     else:
         for channel, panel in enumerate(panels):
             image = _image(shares[channel], shares.max(), panel)
@@ -123,7 +123,7 @@ def plot_pixels(shares: NDArray[np.float64], ax: Axes | NDArray | None = None) -
             if C > 1:
                 panel.set_title(f"channel {channel}", fontsize="medium", color=style.ink(panel))
         panels[0].set_ylabel("row")
-        _bar(image, panels)
+        style.colour_bar(panels, image, LABEL, style.ink(panels[0]))
     return panels[0] if count == 1 else panels
 
 
@@ -148,13 +148,6 @@ def _image(shares: NDArray[np.float64], largest: float, ax: Axes) -> AxesImage:
     ax.spines[:].set_color(style.MUTED)
     ax.tick_params(colors=style.MUTED, labelcolor=style.ink(ax))
     return image
-
-
-def _bar(image: AxesImage, panels: NDArray) -> None:
-    bar = panels[0].figure.colorbar(image, ax=list(panels))
-    bar.set_label(LABEL, color=style.ink(bar.ax))
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(color=style.MUTED, labelcolor=style.ink(bar.ax))
 
 
 SIGNED = LinearSegmentedColormap.from_list(

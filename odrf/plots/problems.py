@@ -85,10 +85,7 @@ def plot_surface(
             edgecolors=style.MUTED,
             linewidths=0.5, norm=scale,
         )  # fmt: skip
-    bar = ax.figure.colorbar(filled, ax=ax)
-    bar.set_label("m(x)", color=style.ink(ax))
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(color=style.MUTED, labelcolor=style.ink(ax))
+    style.colour_bar(ax, filled, "m(x)", style.ink(ax))
     _dress(ax, box, names, title)
     return ax
 

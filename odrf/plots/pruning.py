@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -47,9 +49,14 @@ def _label_subtrees(
     ax.set_xticks(at[shown], labels=[alphas[tick] for tick in shown])
     style.label_x(ax, words)
     ax.margins(x=0.03)
+    _top_axis(ax, at[shown], [leaves[tick] for tick in shown], sizes)
+
+
+def _top_axis(ax: Axes, at: NDArray[np.float64], labels: Sequence[str], words: str) -> None:
+    """Label the places `at` above the axes."""
     top = ax.secondary_xaxis("top")
-    top.set_xticks(at[shown], labels=[leaves[tick] for tick in shown])
-    top.set_xlabel(sizes, labelpad=7)
+    top.set_xticks(at, labels=labels)
+    top.set_xlabel(words, labelpad=7)
     top.tick_params(colors=style.MUTED)
     top.spines["top"].set_visible(False)
 
@@ -84,11 +91,7 @@ def _alpha_axis(ax: Axes, table: pd.DataFrame) -> None:
     leaves = table["leaves"].to_numpy(dtype=float)
     alphas = [number(float(alpha), 2) for alpha in table["alpha"]]
     shown = style.shown_ticks(ax, leaves, [alphas], [0, len(leaves) - 1, *range(len(leaves))])
-    top = ax.secondary_xaxis("top")
-    top.set_xticks(leaves[shown], labels=[alphas[tick] for tick in shown])
-    top.set_xlabel(CHOOSING, labelpad=7)
-    top.tick_params(colors=style.MUTED)
-    top.spines["top"].set_visible(False)
+    _top_axis(ax, leaves[shown], [alphas[tick] for tick in shown], CHOOSING)
 
 
 # Numbers of leaves with more digits take more room on the axis.

@@ -45,7 +45,7 @@ def plot_sensitivity(
     dots = panels[0].scatter(
         first[order], second[order], s=size, c=relative[order], cmap=SEEN, vmin=0.0, linewidths=0
     )
-    _bar(dots, panels[0], "probability / mean")
+    style.colour_bar(panels[0], dots, "probability / mean", style.ink(panels[0]))
     style.title(panels[0], "sensitivity")
     for panel, (words, rows) in zip(panels[1:], kept.items(), strict=True):
         panel.scatter(first, second, s=size / 2, c=style.faint(panel), linewidths=0)
@@ -53,7 +53,7 @@ def plot_sensitivity(
         style.title(panel, words)
         panel.tick_params(labelleft=False)
     if classes is None:
-        _bar(drawn, panels[-1], "response")
+        style.colour_bar(panels[-1], drawn, "response", style.ink(panels[-1]))
     elif len(classes) <= len(style.CLASSES):
         handles = [
             Line2D(
@@ -87,10 +87,3 @@ def _kept(
         return panel.scatter(first, second, s=size, c=y[rows], cmap="viridis", linewidths=0, **ends)
     colours = [style.CLASSES[int(code) % len(style.CLASSES)] for code in y[rows]]
     return panel.scatter(first, second, s=size, c=colours, linewidths=0)
-
-
-def _bar(dots: PathCollection, panel: Axes, label: str) -> None:
-    bar = panel.figure.colorbar(dots, ax=panel)
-    bar.set_label(label, color=style.ink(bar.ax))
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(color=style.MUTED, labelcolor=style.ink(bar.ax))

@@ -117,7 +117,7 @@ def plot_shapley_row(table: pd.DataFrame, base: float, words: str, ax: Axes | No
     ax.vlines(ends[:-1], at[:-1] - 1, at[:-1], color=style.MUTED, linewidth=0.8)
     if (errors > 0).any():
         ax.errorbar(ends, at, xerr=errors, fmt="none", ecolor=style.MUTED, capsize=2, linewidth=1)
-    ax.axvline(base, color=style.MUTED, linestyle="--", linewidth=1)
+    style.reference(ax, x=base)
     ax.use_sticky_edges = False
     ax.margins(x=0.06)
     ends_in_words = f"from the mean of the background, {number(base)}, to {number(ends[-1])}"

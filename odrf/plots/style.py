@@ -19,6 +19,7 @@ from matplotlib.colorbar import Colorbar
 from matplotlib.colors import LinearSegmentedColormap, to_rgb, to_rgba
 from matplotlib.font_manager import FontProperties
 from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import Formatter, LogLocator, MaxNLocator, NullFormatter, ScalarFormatter
 from numpy.typing import ArrayLike, NDArray
@@ -50,6 +51,8 @@ VALUES = LinearSegmentedColormap.from_list("values", ["#f7fbff", "#c6dbef", "#6b
 Dash = Literal["-", "--", ":", "-."]
 DASHES: tuple[Dash, ...] = ("-", "--", ":", "-.")
 MARKERS = "os^Dv"
+# the look of lines that others are compared with
+DASHED: dict[str, Any] = {"color": MUTED, "linewidth": 1, "linestyle": "--"}
 # A column of a legend beside the axes has at most so many names.
 MOST_NAMES = 20
 # white to dark blue, for images without text
@@ -224,16 +227,32 @@ def words_only(ax: Axes, words: str) -> Axes:
 def unit_square(ax: Axes, diagonal: bool = True) -> None:
     """Let both axes go from 0 to 1, with a dashed line where they are equal."""
     if diagonal:
-        ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle="--", zorder=1)
+        ax.plot([0, 1], [0, 1], zorder=1, **DASHED)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
 
 
-def colour_bar(ax: Axes, drawn: Any, words: str, **how: Any) -> Colorbar:
-    """Draw a bar beside axes that says what the colours of what was drawn mean."""
-    bar = ax.figure.colorbar(drawn, ax=ax, **how)
+def reference(
+    ax: Axes, x: float | None = None, y: float | None = None, **how: Any
+) -> Line2D:  # fmt: skip
+    """Draw a dashed line across the axes, at `x` or at `y`."""
+    look = DASHED | how
+    return ax.axvline(x, **look) if x is not None else ax.axhline(0.0 if y is None else y, **look)
+
+
+def colour_bar(
+    ax: Axes | NDArray, drawn: Any, words: str, colour: str | None = None, **how: Any
+) -> Colorbar:
+    """Draw a bar beside axes that says what the colours of what was drawn mean.
+
+    `ax`: one of these, or several that share the bar.  `colour`: of the words; None: black.
+    """
+    axes = list(np.ravel(np.asarray(ax, dtype=object)))
+    bar = axes[0].figure.colorbar(drawn, ax=axes, **how)
     bar.outline.set_visible(False)
-    bar.ax.tick_params(color=MUTED, labelcolor=ink(ax))
+    bar.ax.tick_params(color=MUTED, labelcolor=ink(axes[0]))
     label_y(bar.ax, words)
+    if colour is not None:
+        bar.ax.yaxis.label.set_color(colour)
     return bar
 
 
@@ -435,7 +454,7 @@ def draw_errors(
     limit = float(level[best] + width[best])
     if np.isfinite(limit):
         label = "smallest + 1 standard error"
-        ax.axhline(limit, color=MUTED, linestyle="--", linewidth=1, label=label)
+        reference(ax, y=limit, label=label)
     ax.plot(
         at[chosen], level[chosen], "o", mfc="none", mec=ink(ax), markersize=11, mew=1.6, label=words
     )

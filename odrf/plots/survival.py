@@ -321,7 +321,7 @@ def plot_areas_along_time(table: pd.DataFrame, time: float, ax: Axes | None = No
     """Plot the area under the ROC curve at each time, with its interval; one `time` is marked."""
     ax = style.one_panel(ax)
     at = table.index.to_numpy()
-    ax.axhline(0.5, color=style.MUTED, linewidth=1, linestyle="--", zorder=1)
+    style.reference(ax, y=0.5, zorder=1)
     style.draw_band(ax, at, table["conf_low"], table["conf_high"], style.ACCENT)
     ax.plot(at, table["auc"], "o-", color=style.ACCENT, markersize=3, linewidth=1.6)
     ax.plot([time], [table["auc"].loc[time]], "o", color=style.ACCENT, markersize=7)

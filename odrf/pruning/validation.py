@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from typing import NamedTuple
@@ -46,13 +46,6 @@ class HeldOut:
     crossed: NDArray[np.float64]
     squared: NDArray[np.float64]
 
-    def at(self, k: int) -> HeldOut:
-        """Return the sums at the k-th α alone."""
-        one = slice(k, k + 1)
-        return HeldOut(
-            self.weight, self.squares, self.loss[one], self.crossed[one], self.squared[one]
-        )
-
     def __add__(self, other: HeldOut) -> HeldOut:
         return HeldOut(
             self.weight + other.weight,
@@ -61,6 +54,12 @@ class HeldOut:
             self.crossed + other.crossed,
             self.squared + other.squared,
         )
+
+    def at(self, row: int) -> HeldOut:
+        """Return the sums for one value of α, of which there is one then."""
+        one = slice(row, row + 1)
+        sums = self.loss[one], self.crossed[one], self.squared[one]
+        return HeldOut(self.weight, self.squares, *sums)
 
     @property
     def mean(self) -> NDArray[np.float64]:
@@ -250,19 +249,8 @@ def cross_validated(
     critical: Callable[[Forest], NDArray[np.float64]],
     alpha: NDArray[np.float64],
     groups: NDArray[np.int64] | None = None,
-) -> HeldOut:
-    """Evaluate pruning at each of the `alpha` (k,); see `evaluated_by_fold`."""
-    return reduce(add, evaluated_by_fold(by, folds, critical, alpha, groups))
-
-
-def evaluated_by_fold(
-    by: EvaluationRows,
-    folds: list[Fold],
-    critical: Callable[[Forest], NDArray[np.float64]],
-    alpha: NDArray[np.float64],
-    groups: NDArray[np.int64] | None = None,
 ) -> list[HeldOut]:
-    """Evaluate pruning at each of the `alpha` (k,), rising: the rows of each fold by its tree.
+    """Evaluate pruning at each of the `alpha` (k,), rising, for each fold: its rows by its tree.
 
     `critical` gives the critical α of the splits of a tree.  Rows of one of the `groups` (n,) count
     as one unit; those of a group that folds divide count as one in each.
@@ -274,7 +262,12 @@ def evaluated_by_fold(
         X, y, weights = with_rows(by.X, rows), by.y[rows], by.weights[rows]
         return held_out(tree, critical(tree), alpha, X, y, weights, units, by.losses)
 
-    return list(map(evaluated, folds))
+    return [evaluated(fold) for fold in folds]
+
+
+def of_all_folds(folds: Sequence[HeldOut]) -> HeldOut:
+    """Return the sums over the rows of all folds."""
+    return reduce(add, folds)
 
 
 def geometric_means(alpha: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -320,6 +313,17 @@ def chosen_elsewhere(folds: Sequence[HeldOut], rule: str) -> list[int]:
     return rows
 
 
+def error_of_choice(folds: Sequence[HeldOut], rule: str) -> tuple[float, float]:
+    """Return the mean loss and its standard error if the other folds choose α for each fold.
+
+    The smallest of many errors is too small: it is smallest by chance, too.  The rows of a fold
+    have no part in the choice for them.
+    """
+    rows = chosen_elsewhere(folds, rule)
+    held = reduce(add, [fold.at(row) for fold, row in zip(folds, rows, strict=True)])
+    return float(held.mean[0]), float(held.standard_error[0])
+
+
 # The nested subtrees of a tree and their errors on held-out rows, as one table.
 
 
@@ -329,9 +333,9 @@ class SubtreePath:
 
     `rule`: which subtrees are candidates. `loss`: how the training error is measured. `by`: which
     rows were held out, in words. `critical` (m,): the critical α of each split. `table`: that of
-    `odrf.reports.paths.PruningPath`. `folds`: the errors on the rows of each fold at each α of the
-    table; empty without folds. `chosen_by`: the rule by which these errors chose the tree's size,
-    empty if they did not. `nested`: the errors of that choice, by `choosing`.
+    `odrf.reports.paths.PruningPath`. `nested`: for each rule that chooses a row of the table, the
+    error, as ``xerror``, and its standard error if the other folds choose it for each fold; empty
+    without folds.
     """
 
     rule: str
@@ -339,9 +343,7 @@ class SubtreePath:
     by: str
     critical: NDArray[np.float64]
     table: pd.DataFrame
-    folds: tuple[HeldOut, ...] = ()
-    chosen_by: str = ""
-    nested: HeldOut | None = None
+    nested: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def is_evaluated(self) -> bool:
@@ -360,31 +362,17 @@ class SubtreePath:
             )
         return chosen_row(self.table, rule, "xerror", "xstd")
 
-    def choosing(self, rule: str, row: Callable[[int], int] = lambda k: k) -> SubtreePath:
-        """Return the path of a tree whose size these errors choose by `rule`; empty: they do not.
-
-        Its `nested` errors are of rows that took no part in their choice: those of a fold are
-        evaluated at the α that the other folds choose.  The smallest error of a path is smaller
-        than that of its subtree for new rows; this mean is not.  `row` gives the row of the table
-        at which trees are pruned if the k-th is chosen.
-        """
-        if not rule or len(self.folds) < 2:
-            return replace(self, chosen_by=rule, nested=None)
-        rows = map(row, chosen_elsewhere(self.folds, rule))
-        nested = reduce(add, (fold.at(k) for fold, k in zip(self.folds, rows, strict=True)))
-        return replace(self, chosen_by=rule, nested=nested)
-
     def alpha(self, rule: str) -> float:
         """Return the smallest α that leads to the subtree chosen by `rule`."""
         return float(self.table["alpha"].iloc[self.row(rule)])
 
 
 def subtree_path(
-    subtrees: Subtrees, rule: str, loss: str, unit: float, parts: Sequence[HeldOut], by: str,
-) -> SubtreePath:  # fmt: skip
+    subtrees: Subtrees, rule: str, loss: str, unit: float, folds: Sequence[HeldOut], by: str
+) -> SubtreePath:
     """Return the path of the `subtrees`; errors on held-out rows are divided by `unit`.
 
-    `parts`: the errors of each fold, or of all rows as one; empty if no rows were held out.
+    `folds`: the sums of each fold; one if the rows are new, none without held-out rows.
     """
     root = subtrees.error[-1]
     table = pd.DataFrame(
@@ -395,13 +383,16 @@ def subtree_path(
             "relative_error": subtrees.error / root if root > 0 else 0.0,
         }
     )
-    if parts:
-        held_out = reduce(add, parts)
-        unit = unit if unit > 0 else 1.0
-        table["xerror"] = held_out.mean / unit
-        table["xstd"] = held_out.standard_error / unit
-    folds = tuple(parts) if len(parts) > 1 else ()
-    return SubtreePath(rule, loss, by, subtrees.critical, table, folds)
+    nested = {}
+    if folds:
+        unit, held = unit if unit > 0 else 1.0, of_all_folds(folds)
+        table["xerror"] = held.mean / unit
+        table["xstd"] = held.standard_error / unit
+        if len(folds) > 1:
+            for choice in CHOICES:
+                error, std_error = error_of_choice(folds, choice)
+                nested[choice] = error / unit, std_error / unit
+    return SubtreePath(rule, loss, by, subtrees.critical, table, nested)
 
 
 # Complexity parameters for a forest: common to all trees, or one per tree from its rows out of bag.

@@ -7,7 +7,7 @@ import pandas as pd
 
 from odrf.errors import InputError
 from odrf.fits.fit import Fit, RowSums, StreamedFit
-from odrf.fits.scores import counts_of_classes, explained_part
+from odrf.fits.scores import OutOfBagScores, counts_of_classes, explained_part
 from odrf.reports.importance import MeasuredImportance, impurity_table, with_shares
 from odrf.reports.summaries import error_scores, growth_card, growth_summary
 from odrf.text.layouts import quantity
@@ -106,8 +106,9 @@ def _in_words(fit: StreamedFit) -> dict[str, str]:
         return {"OOB error": "unknown (the rows evaluated the forest before or after pruning)"}
     scores = streamed_scores(fit)
     if fit.kind == "regression" or np.isnan(scores.iloc[0]):
-        return error_scores(scores.iloc[0], scores.get("r2", None))
-    return error_scores(scores["error"], None) | {
+        of_rows = OutOfBagScores(scores.iloc[0], np.nan, scores.get("r2", None))
+        return error_scores(of_rows)
+    return error_scores(OutOfBagScores(scores["error"], np.nan)) | {
         "OOB log loss": number(scores["log_loss"]),
         "OOB Brier score": number(scores["brier"]),
     }

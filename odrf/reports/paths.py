@@ -379,8 +379,7 @@ class PruningPath(NestedPath[Made]):
     The smallest ``xerror`` of a path is too small for its subtree: it was chosen for being small.
     So the held-out error in the summary of a tree that a path has chosen is another one.  For each
     fold the errors of the other folds choose α, and this fold gives its error at that α; no further
-    tree is grown.  New rows as ``newdata=`` have no folds: the summary then says that the error is
-    too small.
+    tree is grown.
 
     Examples
     --------
@@ -488,6 +487,12 @@ class PruningPath(NestedPath[Made]):
                 f"xerror is the {error_name(self.fit.kind)} of the held-out rows divided by that "
                 "of the root on the training rows, xstd its standard error.",
             )
+            if self.subtrees.nested:
+                error, std_error = self.subtrees.nested[MINIMUM]
+                notes += (
+                    "The smallest xerror is smallest by chance, too: if the other folds choose the "
+                    f"subtree for each fold, it is {number(error)} (SE {number(std_error)}).",
+                )
         return notes
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,13 +14,20 @@ from odrf.design.design import rows_a_subject
 from odrf.engine.oob import OutOfBag
 from odrf.fits.fit import AnyFit, BoostedFit, Fit, GuidedFit
 from odrf.fits.pruning import cut_by_call, root_error
-from odrf.fits.responses import boosted_error, validation_rows
-from odrf.fits.scores import confusion_table, explained_part, mean_loss, mean_rank_error, r_squared
+from odrf.fits.scores import (
+    OutOfBagScores,
+    confusion_table,
+    explained_part,
+    mean_loss,
+    mean_rank_error,
+    out_of_bag_scores,
+    r_squared,
+)
 from odrf.options.boosting import REFIT, ResolvedBoostingOptions, loss_in_words, mean_loss_in_words
 from odrf.options.criteria import IN_WORDS
 from odrf.options.sizes import FIXED, NONE
 from odrf.options.tree import ALL, ResolvedOptions
-from odrf.pruning.complexity import ONE_SE
+from odrf.pruning.complexity import CHOICES
 from odrf.reports.data_summary import kinds_notes, kinds_table, missing_notes
 from odrf.reports.importance import MeasuredImportance
 from odrf.reports.paths import PruningPath
@@ -77,6 +83,10 @@ TOP = 10
 NOT_JUDGED = "unknown (no row of positive weight is out of bag)"
 HONEST = "splits by half of a tree's rows, values by the others"
 INFERENCE = "grown for standard errors"
+ONE_LEAF = (
+    "The tree has one leaf: no subtree is better than the root by the rule that chose its size; "
+    "tree.parent has {grown} leaves."
+)
 CHOSEN_OUT_OF_BAG = (
     "Out-of-bag rows chose alpha. In out-of-bag results each fifth of the rows is evaluated by the "
     "choice of the others."
@@ -99,10 +109,7 @@ def tree_summary(
     """
     confusion = {} if fit.kind == "regression" else {"training rows": confusion_table(fit, fitted)}
     scores = {**_tree_scores(fit, fitted), **held_out_scores(fit, path)}
-    summary = growth_summary(
-        kind_of_trees(fit, "decision tree"), fit, scores, confusion, importance
-    )
-    return replace(summary, notes=(*one_leaf_notes(fit), *summary.notes))
+    return growth_summary(kind_of_trees(fit, "decision tree"), fit, scores, confusion, importance)
 
 
 def forest_summary(
@@ -186,6 +193,10 @@ def growth_summary(
     notes += [*importance.notes, *missing_notes(fit)]
     if fit.pruning is not None and fit.pruning.choice is not None:
         notes.append(CHOSEN_OUT_OF_BAG)
+    if fit.forest.n_trees == 1 and fit.pruning is not None and fit.forest.leaves()[0] == 1:
+        grown = int(fit.pruning.grown.forest.leaves()[0])
+        if grown > 1:
+            notes.append(ONE_LEAF.format(grown=grown))
     if fit.blend is not None:
         notes += kinds_notes(fit)
     return Summary(f"{name}: {fit.kind}", fit.call, facts, sections, tuple(notes))
@@ -203,61 +214,53 @@ def _tree_scores(fit: Fit, fitted: NDArray[np.float64]) -> dict[str, str]:
 def held_out_scores(fit: Fit, path: PruningPath[Any] | None) -> dict[str, str]:
     """Return the error of the tree on the rows that were held out for its path, if any were.
 
-    If these rows chose the tree's size, it is that of rows that took no part in their choice.
+    If these rows chose the tree, the error is that of trees which the other folds choose: the
+    smallest error of a path is too small.
     """
     if path is None or not path.is_evaluated:
         return {}
-    root, (error, explained) = root_error(fit) or 1.0, HELD_OUT[fit.kind]
-    of_choice = path.subtrees if fit.pruning is None else fit.pruning.path or path.subtrees
     of_size = path.table[path.table["leaves"] == fit.forest.leaves()[0]]
-    by = path.by
-    if of_choice.nested is not None:
-        held = of_choice.nested
-        share, std_error = float(held.mean[0]) / root, float(held.standard_error[0]) / root
-        by = f"{by}, nested"
-    elif of_size.empty:
+    if of_size.empty:
         return {}
-    else:
-        share, std_error = of_size[["xerror", "xstd"]].iloc[0]
-        by += "; they chose the size, so it is too small" if of_choice.chosen_by else ""
+    share, std_error = of_size[["xerror", "xstd"]].iloc[0]
+    by, nested = path.by, path.subtrees.nested
+    for choice in CHOICES if nested else ():
+        if path.row(choice) == of_size.index[0]:
+            share, std_error = nested[choice]
+            by = f"nested {path.by}"
+            break
+    root = root_error(fit) or 1.0
+    error, explained = HELD_OUT[fit.kind]
     words = f"{number(share * root)} (SE {number(std_error * root)}; {by})"
     of_root = {f"Held-out {explained}": f"{explained_part(share, 1.0):.3f}"} if explained else {}
     return {f"Held-out {error}": words, **of_root}
 
 
-def one_leaf_notes(fit: Fit) -> tuple[str, ...]:
-    """Return why the tree is one leaf, if held-out rows chose it among larger ones."""
-    pruning = fit.pruning
-    if pruning is None or pruning.path is None or not pruning.path.chosen_by:
-        return ()
-    grown = int(pruning.grown.forest.leaves()[0])
-    if fit.forest.leaves()[0] > 1 or grown == 1:
-        return ()
-    than = "by a standard error" if pruning.path.chosen_by == ONE_SE else "on held-out rows"
-    return (
-        f"The tree is one leaf: no subtree is better than the root {than}. "
-        f"tree.parent has {grown} leaves.",
-    )
+def with_error(words: str, std_error: float | None, digits: int | None = None) -> str:
+    """Return a score in words with its standard error, if that is known and not 0."""
+    if std_error is None or not std_error > 0:
+        return words
+    return f"{words} (SE {number(std_error) if digits is None else f'{std_error:.{digits}f}'})"
 
 
-def error_scores(error: float, r_squared: float | None) -> dict[str, str]:
-    """Return the out-of-bag error in words; `r_squared`: None for classes."""
-    if np.isnan(error):
+def error_scores(scores: OutOfBagScores) -> dict[str, str]:
+    """Return the out-of-bag error in words, with its standard error where that is known."""
+    if np.isnan(scores.error):
         return {"OOB error": NOT_JUDGED}
-    if r_squared is None:
-        return {"OOB error rate": number(error)}
-    return {"OOB MSE": number(error), "OOB R²": f"{r_squared:.3f}"}
+    error = with_error(number(scores.error), scores.std_error)
+    if scores.r_squared is None:
+        return {"OOB error rate": error}
+    explained = with_error(f"{scores.r_squared:.3f}", scores.std_error_of_r_squared, 3)
+    return {"OOB MSE": error, "OOB R²": explained}
 
 
 def _forest_scores(fit: Fit, out_of_bag: OutOfBag | None) -> dict[str, str]:
     if out_of_bag is None:
         why = 'resample="none"' if fit.control.resample == "none" else "every tree draws all rows"
         return {"OOB error": f"unknown ({why})"}
-    error = float(out_of_bag.error_path[-1])
-    classes = fit.kind == "classification"
-    scores = error_scores(error, None if classes or np.isnan(error) else r_squared(fit, error))
-    ranks = classes and not np.isnan(error)
-    return scores | (_rank_score(fit, out_of_bag.value, "OOB") if ranks else {})
+    scores = out_of_bag_scores(fit, out_of_bag.value)
+    ranks = fit.kind == "classification" and not np.isnan(scores.error)
+    return error_scores(scores) | (_rank_score(fit, out_of_bag.value, "OOB") if ranks else {})
 
 
 def _rank_score(fit: Fit, value: NDArray[np.float64], rows: str) -> dict[str, str]:
@@ -530,8 +533,9 @@ def _score(
     if fit.held.any():
         scores[f"Validation {name}"] = number(mean_loss(fit, fitted, fit.held))
     if out_of_bag is not None:
-        evaluated = validation_rows(fit, out_of_bag).any()
-        scores[f"OOB {name}"] = number(boosted_error(fit, out_of_bag)) if evaluated else "–"
+        oob = out_of_bag_scores(fit, out_of_bag)
+        missing = {f"OOB {name}": "–"}
+        scores |= missing if np.isnan(oob.error) else error_scores(oob)
     return scores
 
 

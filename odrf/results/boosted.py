@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, overload
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from odrf import plots, reports
+from odrf import reports
 from odrf.checks import checked_choice, require_default
 from odrf.engine.boosting.runs import added_up_by_round, out_of_bag_by_round
 from odrf.engine.trees.forest import predicted_classes
@@ -336,8 +336,7 @@ class ODBTResults(TreeModelResults):
     plot = importances.plot
 
     def _drawing(self) -> Drawing:
-        path, kept, loss = self.loss_path, self.n_rounds, self.control.loss
-        return "loss", lambda panel: plots.fits.plot_loss(path, kept, loss, panel)
+        return "loss", partial(rounds.drawn_losses, self)
 
     def _summary(self, progress: bool) -> Summary:
         """Return a summary of data, options, losses and importances."""

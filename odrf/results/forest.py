@@ -46,7 +46,21 @@ if TYPE_CHECKING:
 
 SELECTIONS = ("backward", "boruta", KNOCKOFF)
 DROP, ROUNDS, FDR = 0.2, 50, 0.1
+SELECTION_OPTIONS = {
+    "drop": (DROP, "backward"),
+    "rounds": (ROUNDS, "boruta"),
+    "fdr": (FDR, KNOCKOFF),
+}
+"""Default of each option of `select_variables`, and the method that has it."""
 INFLUENCE = ("leverage", "influence")
+
+
+def require_options_of(method: str, **options: float) -> None:
+    """Raise `InputError` if an option is given that is for another method of selection."""
+    for name, value in options.items():
+        default, own = SELECTION_OPTIONS[name]
+        if method != own:
+            require_default(name, value, default, f'method="{own}"')
 
 
 class ODRFResults(TreeResults):
@@ -274,13 +288,7 @@ class ODRFResults(TreeResults):
         """
         require_out_of_bag(self.fit, "Selections of variables")
         checked_choice("method", method, SELECTIONS)
-        for name, value, default, own in (
-            ("drop", drop, DROP, "backward"),
-            ("rounds", rounds, ROUNDS, "boruta"),
-            ("fdr", fdr, FDR, KNOCKOFF),
-        ):
-            if method != own:
-                require_default(name, value, default, f'method="{own}"')
+        require_options_of(method, drop=drop, rounds=rounds, fdr=fdr)
         if method == KNOCKOFF:
             return reports.importance_tests.KnockoffSelection(
                 self.fit, checked_part("fdr", fdr), ODRFResults

@@ -231,7 +231,7 @@ def prune(
         path = path or pruning_path(
             self, self.fit.control.pruning, cv=_folds(self.fit), progress=progress
         )
-        return _cut(self, path.subtrees.alpha(rule), f"rule={rule!r}", path, rule)
+        return _cut(self, path.subtrees.alpha(rule), f"rule={rule!r}", path)
     if alpha is not None:
         alpha = checked_alpha(alpha)
         return _cut(self, alpha, f"alpha={alpha!r}", path)
@@ -240,7 +240,7 @@ def prune(
     smaller = with_leaves(fits.pruning.trees_by_loss(self.fit, loss), kept, candidates, loss)
     forest = replace(self.fit.forest, left=smaller.left)
     option = _arguments(f"leaves={leaves}", loss)
-    subtrees = None if path is None else path.subtrees.choosing("")
+    subtrees = None if path is None else path.subtrees
     pruned = with_forest(self.fit, forest, option, subtrees)
     return type(self)(pruned, self, path)
 
@@ -262,12 +262,9 @@ def _path_by(
     return path
 
 
-def _cut(
-    self: Own, alpha: float, option: str, path: PruningPath[Any] | None, rule: str = ""
-) -> Own:
-    """Return the tree pruned at `alpha`; `rule`: that by which the path has chosen it."""
+def _cut(self: Own, alpha: float, option: str, path: PruningPath[Any] | None) -> Own:
     candidates, loss = (path.pruning, path.loss) if path else (self.fit.control.pruning, ERROR)
-    subtrees = None if path is None else path.subtrees.choosing(rule)
+    subtrees = None if path is None else path.subtrees
     shown = _arguments(option, loss)
     pruned = pruned_at(self.fit, alpha, candidates, shown, loss, subtrees)
     return type(self)(pruned, self, path)

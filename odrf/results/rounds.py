@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pandas as pd
 
-from odrf import reports
+from odrf import plots, reports
 from odrf.errors import InputError
 from odrf.fits.fit import BoostedFit
 from odrf.fits.responses import rows_missed, with_rows_apart
@@ -12,6 +14,9 @@ from odrf.options.boosting import ResolvedBoostingOptions
 from odrf.results import absent
 from odrf.results.absent import known
 from odrf.results.base import Of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 STEPS = "each tree corrects the sum of those before it"
 BOOSTED_TREES = "its trees predict steps of scores, not the response: see splits"
@@ -67,6 +72,14 @@ def loss_path(self: Of[BoostedFit]) -> pd.DataFrame:
     negative log-likelihood, divided by the sum of their weights.
     """
     return reports.summaries.loss_path(self.fit)
+
+
+def drawn_losses(self: Of[BoostedFit], ax: Axes | None) -> Axes:
+    """Draw the losses against the number of rounds, with those that are kept."""
+    fit = self.fit
+    return plots.fits.plot_loss(
+        reports.summaries.loss_path(fit), fit.n_rounds, fit.control.loss, ax
+    )
 
 
 def _not_held_out(rows: pd.DataFrame) -> pd.Series:

@@ -431,7 +431,7 @@ class AutoResults(TreeModelResults):
 
     def _scores(self) -> dict[str, str]:
         return reports.summaries.error_scores(
-            self.oob_error, self.r_squared if self.kind == "regression" else None
+            fits.scores.out_of_bag_scores(self.fit, self._oob_value)
         )
 
     def _summary(self, progress: bool) -> Summary:

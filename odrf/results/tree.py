@@ -33,7 +33,14 @@ if TYPE_CHECKING:
 
 PLOTS = ("tree", "importance")
 OF_FORESTS = "it is of forests, whose trees leave rows out: use odrf()"
-ONE_TREE = "it is one tree"
+OF_ONE_TREE = {
+    "several trees": "it is one tree",
+    "trees to add": "its options end its growth: fit again with others, or use odrf()",
+    "combine": "two trees are no tree: grow a forest with odrf()",
+    "out-of-bag rows": OF_FORESTS,
+    "rounds": "use prune(leaves=) for smaller trees",
+}
+"""What one tree lacks, whatever the response."""
 
 
 class ODTResults(TreeResults):
@@ -64,13 +71,9 @@ class ODTResults(TreeResults):
 
     fit: Fit
     _lacks: ClassVar[Mapping[str, str]] = {
-        "several trees": ONE_TREE,
-        "trees to add": "its options end its growth: fit again with others, or use odrf()",
-        "combine": "two trees are no tree: grow a forest with odrf()",
-        "out-of-bag rows": OF_FORESTS,
+        **OF_ONE_TREE,
         "a distribution": OF_FORESTS,
         "trees to imitate": "it is one tree itself: use prune(leaves=) for a smaller one",
-        "rounds": "use prune(leaves=) for smaller trees",
     }
 
     def __init__(

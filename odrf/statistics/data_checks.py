@@ -87,6 +87,54 @@ def _follow_a_trend(codes: Integers, columns: Floats, shares: Floats) -> bool:
     return bool(np.median((joined - shares) / (1 - shares)) < TREND)
 
 
+# Residuals of rows of one subject have at most this mean square, of that of all, and are this
+# unlikely for independent rows. Most columns are discarded by that of the response.
+ALIKE, UNLIKELY, RESPONSE_ALIKE = 0.7, 1e-6, 0.9
+# So many pairs of rows of one group would have the same value of a predictor, if it were random.
+FEWEST_EXPECTED = 10.0
+
+
+def alike_within(codes: Integers, y: Floats, others: Floats, numbered: bool) -> float | None:
+    """Return the share of the variation of residuals (m,) within groups; None if it is large.
+
+    Residuals are those of y on other columns (q, m) by least squares. `numbered` groups are in the
+    order of a number: residuals that follow it by a trend have no share.
+    """
+    n_groups, m = int(codes.max()) + 1, len(codes)
+    if m - n_groups < 2:
+        return None
+    columns = np.vstack([np.ones(m), *map(_standardised, others)])
+    # a ridge without weight: columns may be sums of others
+    gram = columns @ columns.T + 1e-9 * m * np.eye(len(columns))
+    residual = (y - np.linalg.solve(gram, columns @ y) @ columns)[np.newaxis]
+    shares = within_shares(codes, residual)
+    if not shares[0] < ALIKE or (numbered and _follow_a_trend(codes, residual, shares)):
+        return None
+    between, within = n_groups - 1, m - n_groups
+    F = ((m - 1) / max(shares[0], ROUNDING) - within) / between
+    return float(shares[0]) if scipy.special.fdtrc(between, within, F) < UNLIKELY else None
+
+
+def measured_once(codes: Integers, values: Integers) -> bool:
+    """Return whether rows of a group (m,) differ in a column, whose values all groups share.
+
+    So it is with times at which each subject is measured. `values` (m,) are 0, 1, …
+    """
+    counts, shares = np.bincount(codes), np.bincount(values) / len(values)
+    if len(shares) > len(counts):
+        return False
+    if (counts * (counts - 1) / 2).sum() * (shares**2).sum() < FEWEST_EXPECTED:
+        return False
+    return len(np.unique(codes * len(shares) + values)) == len(codes)
+
+
+def same_within(codes: Integers, values: Integers) -> bool:
+    """Return whether a column of several values 0, 1, … (m,) is constant in each group (m,)."""
+    first = np.zeros(int(codes.max()) + 1, dtype=np.int64)
+    first[codes] = values
+    return bool((first[codes] == values).all() and values.max() > 0)
+
+
 # Columns of 32 bits are rounded to about this part of their spread; what has less of a share in a
 # sum is rounding, too.
 EXACT, SHARE = 1e-6, 1e-4

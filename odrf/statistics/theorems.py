@@ -583,7 +583,7 @@ def _finite(fit: SurvivalFitProperties) -> list[Condition]:
     return [
         Condition(FINITE, CENSORING, "", ASSUMED),
         Condition(FINITE, AT_RISK, "", ASSUMED),
-        Condition(FINITE, "finitely many values of predictors", numbers, _holds(not fit.numbers)),
+        Condition(FINITE, "finitely many values of predictors", numbers, _status(not fit.numbers)),
         Condition(FINITE, "leaves of one value each", mixed, separated),
         *_of_curves(FINITE, fit),
     ]
@@ -595,7 +595,7 @@ def _univariate(fit: SurvivalFitProperties) -> list[Condition]:
     conditions = [
         Condition(name, CENSORING, "", ASSUMED),
         Condition(name, AT_RISK, "", ASSUMED),
-        Condition(name, ALONE, tried, _holds(not fit.oblique)),
+        Condition(name, ALONE, tried, _status(not fit.oblique)),
         Condition(name, GROWING, f"at least {fit.least_rows}", UNKNOWN),
         *_of_curves(name, fit),
     ]
@@ -634,7 +634,3 @@ def conclusion_on_curves(fit: SurvivalFitProperties) -> str:
         "min_leaf does not show how they would"
         + (", and predictors that are weakly correlated." if fit.chosen else ".")
     )
-
-
-def _holds(holds: bool) -> str:
-    return HOLDS if holds else FAILS

@@ -36,6 +36,7 @@ VALUES: dict[str, list[Any]] = {
     "n_jobs": [1], "name": ["f", "predict"], "nearest": [1, 3], "offset": [None, 0.5],
     "permutations": [1, 2], "points": [1, 2, 5], "population": [True, False],
     "priors": [None, "uniform"], "progress": [False], "pruning": ["weakest_link", "growth"],
+    "target": [None, "forest"],
     "keep": [None, 20],
     "quantiles": [[0.5], [0.0, 1.0]], "resamples": [0, 3], "revise": ["auto", 1], "rounds": [2],
     "rows": [2, 5], "rule": ["min", "1se", "oob"], "seed": [0, 1], "shape": [None],

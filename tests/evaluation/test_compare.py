@@ -782,21 +782,80 @@ def test_table(alone):
     assert row["wins"] == (alone.scores.idxmin(axis=1) == "low").sum()
 
 
+def holm(p):
+    """Return p-values after Holm's correction, written out."""
+    order, adjusted, most = np.argsort(p, kind="stable"), np.empty(len(p)), 0.0
+    for k, i in enumerate(order):
+        most = max(most, min(1.0, (len(p) - k) * p[i]))
+        adjusted[i] = most
+    return adjusted
+
+
+ONCE = [("mid", "low"), ("mid", "high"), ("low", "high")]
+
+
 def test_pairs(alone):
     assert len(alone.pairs) == 6
     d = alone.scores["low"] - alone.scores["high"]
     row = alone.pairs.loc[("low", "high")]
     assert row["difference"] == pytest.approx(d.mean())
-    assert row["p_value_wilcoxon"] == pytest.approx(wilcoxon(d, alternative="less").pvalue)
-    assert row["p_adjusted_wilcoxon"] == pytest.approx(min(1, 6 * row["p_value_wilcoxon"]))
-    t = d.mean() / sqrt((1 / 10 + 1 / 4) * d.var())
-    assert row["statistic_t"] == pytest.approx(t)
-    assert row["p_value_t"] == pytest.approx(student.cdf(t, 9))
-    assert row["p_adjusted_t"] == pytest.approx(min(1, 6 * row["p_value_t"]))
-    back = alone.pairs.loc[("high", "low")]
-    assert (back["statistic_t"], back["p_value_t"]) == pytest.approx(
-        (-row["statistic_t"], 1 - row["p_value_t"])
+    assert row["p_value_wilcoxon"] == pytest.approx(wilcoxon(d).pvalue)
+    error = sqrt((1 / 10 + 1 / 4) * d.var())
+    assert row["std_error"] == pytest.approx(error)
+    half = student.ppf(0.975, 9) * error
+    assert (row["conf_low"], row["conf_high"]) == pytest.approx((d.mean() - half, d.mean() + half))
+    assert row["statistic_t"] == pytest.approx(d.mean() / error)
+    assert row["p_value_t"] == pytest.approx(2 * student.cdf(-abs(d.mean() / error), 9))
+    for test in ("t", "wilcoxon"):
+        adjusted = holm(alone.pairs.loc[ONCE, f"p_value_{test}"].to_numpy())
+        np.testing.assert_allclose(alone.pairs.loc[ONCE, f"p_adjusted_{test}"], adjusted)
+        assert adjusted.max() < 3 * alone.pairs[f"p_value_{test}"].max()  # less than Bonferroni
+
+
+def test_a_pair_in_the_other_order_has_the_same_test_with_other_signs(alone):
+    for model, than in ONCE:
+        one, back = alone.pairs.loc[(model, than)], alone.pairs.loc[(than, model)]
+        for name in ("difference", "statistic_t"):
+            assert back[name] == -one[name]
+        assert (back["conf_low"], back["conf_high"]) == (-one["conf_high"], -one["conf_low"])
+        same = [name for name in alone.pairs if name.startswith("p_")] + ["std_error"]
+        assert back[same].equals(one[same])
+
+
+def test_the_recommended_test_is_first_and_the_other_not_shown(alone, several):
+    assert alone.pairs.columns.tolist()[-5:] == [
+        "statistic_t", "p_value_t", "p_adjusted_t", "p_value_wilcoxon", "p_adjusted_wilcoxon",
+    ]  # fmt: skip
+    assert alone.summary().tables[2].columns.tolist() == alone.pairs.columns.tolist()[:-2]
+    assert "too small" not in str(alone.summary()) and "ilcoxon" not in str(alone.summary())
+    assert "p_value_wilcoxon" in several.summary().tables[2]
+
+
+def compared(losses):
+    """Return the comparison of losses (J, m) of ten folds of 100 rows."""
+    index = pd.MultiIndex.from_product(
+        [["data"], [1], range(1, len(losses) + 1)], names=["table", "repeat", "fold"]
     )
+    frame = pd.DataFrame(losses, index, pd.Index(list("abc"), name="model"))
+    folds = FoldsUsed(10, "cv=10", "10-fold cross-validation", 0.0)
+    return Comparison(frame, METRICS["mse"], "y ~ .", {"data": 100}, folds, 7).pairs
+
+
+def test_tests_and_intervals_of_equal_models_hold_their_level():
+    """Of independent differences, as the ratio of 0 says; three equal models, 400 times."""
+    rng, times = np.random.default_rng(3), 400
+    rejected, any_rejected, covered = 0, 0, 0
+    for _ in range(times):
+        pairs = compared(rng.normal(size=(10, 3)) + rng.normal(size=(10, 1))).loc[
+            [("a", "b"), ("a", "c"), ("b", "c")]
+        ]
+        rejected += pairs["p_value_t"].iloc[0] <= 0.05
+        any_rejected += (pairs["p_adjusted_t"] <= 0.05).any()
+        covered += (pairs["conf_low"].iloc[0] <= 0) & (pairs["conf_high"].iloc[0] >= 0)
+    error = sqrt(0.05 * 0.95 / times)
+    assert abs(rejected / times - 0.05) < 3 * error
+    assert covered == times - rejected
+    assert 0.015 < any_rejected / times < 0.05 + 3 * error
 
 
 def test_where_more_is_better_signs_turn_and_nothing_else():
@@ -818,11 +877,14 @@ def test_several_tables_are_compared_by_their_means(several):
     assert row["std_error"] == pytest.approx(means["low"].sem())
     assert row["rank"] == pytest.approx(means.rank(axis=1).mean()["low"])
     assert several.table["rank"].is_monotonic_increasing
-    columns = ["difference", "p_value_wilcoxon", "p_adjusted_wilcoxon"]
+    columns = ["difference", "std_error", "conf_low", "conf_high"]
+    columns += ["p_value_wilcoxon", "p_adjusted_wilcoxon"]
     assert several.pairs.columns.tolist() == columns
     d = means["low"] - means["high"]
-    p = wilcoxon(d, alternative="less").pvalue
-    assert several.pairs.loc[("low", "high"), "p_value_wilcoxon"] == pytest.approx(p)
+    row, p = several.pairs.loc[("low", "high")], wilcoxon(d).pvalue
+    assert row["p_value_wilcoxon"] == pytest.approx(p)
+    low, high = student.interval(0.95, 7, d.mean(), d.sem())
+    assert (row["conf_low"], row["conf_high"]) == pytest.approx((low, high))
     assert several.critical_difference == critical_difference(3, 8)
 
 
@@ -834,7 +896,7 @@ def test_equal_models():
     found = made()
     found.scores["mid"] = found.scores["low"]
     row = found.pairs.loc[("mid", "low")]
-    assert row[["difference", "statistic_t"]].tolist() == [0, 0]
+    assert row[["difference", "statistic_t", "conf_low", "conf_high"]].tolist() == [0, 0, 0, 0]
     assert row[["p_value_wilcoxon", "p_value_t"]].tolist() == [1, 1]
     assert str(row["difference"]) == "0.0"
 
@@ -850,7 +912,8 @@ def test_models_that_differ_by_the_same_in_all_folds_have_no_t_test(alone):
 
 def test_summary(alone, several):
     text = " ".join(str(alone.summary()).split())
-    for words in ("error rate", "5 × 2 repeats", "low / high", "Nadeau and Bengio", "6 one-sided"):
+    for words in ("error rate", "5 × 2 repeats", "low - high", "Nadeau and Bengio", "two-sided",
+                  "Holm's correction for 3 tests"):  # fmt: skip
         assert words in text
     assert "repeats=2, metric='error', seed=7" in text
     models, pairs = alone.summary().tables[1:]
@@ -901,9 +964,12 @@ def test_corrected_t_is_nadeau_and_bengio_s():
     mean = sum(d) / 5
     variance = sum((x - mean) ** 2 for x in d) / 4
     t = mean / sqrt((1 / 5 + n_test / n_train) * variance)
-    assert corrected_t(np.array(d), n_test / n_train) == pytest.approx((t, student.cdf(t, 4)))
-    better, worse = (corrected_t(sign * np.array(d), 0.25)[1] for sign in (1, -1))
-    assert better + worse == pytest.approx(1)
+    found = corrected_t(np.array(d), n_test / n_train)
+    assert (found.statistic, found.p_value) == pytest.approx((t, 2 * student.cdf(-abs(t), 4)))
+    assert corrected_t(-np.array(d), 0.25).p_value == pytest.approx(found.p_value)
+    # the interval ends where the test of that difference would just reject
+    for end in (found.conf_low, found.conf_high):
+        assert corrected_t(np.array(d) - end, 0.25).p_value == pytest.approx(0.05)
 
 
 def test_without_overlap_the_standard_error_is_the_plain_one(losses):
@@ -916,13 +982,13 @@ def test_without_overlap_the_standard_error_is_the_plain_one(losses):
     ("difference", "expected"), [(0.0, (0, 1)), (-2.0, (nan, nan)), (2.0, (nan, nan))]
 )
 def test_equal_differences_do_not_tell_how_they_vary(difference, expected):
-    assert corrected_t(np.full(7, difference), 0.1) == pytest.approx(expected, nan_ok=True)
+    assert corrected_t(np.full(7, difference), 0.1)[4:] == pytest.approx(expected, nan_ok=True)
 
 
-def test_signed_rank_is_one_sided():
+def test_signed_rank_is_two_sided():
     d = np.array([-3.0, -1.0, 2.0, -4.0, -5.0, -6.0])
-    assert signed_rank(d) == pytest.approx(wilcoxon(d, alternative="less").pvalue)
-    assert signed_rank(d) < 0.1 < 0.9 < signed_rank(-d)
+    assert signed_rank(d) == pytest.approx(wilcoxon(d, alternative="two-sided").pvalue)
+    assert signed_rank(d) == signed_rank(-d)
     assert signed_rank(np.zeros(6)) == 1
 
 

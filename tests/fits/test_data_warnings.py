@@ -121,6 +121,62 @@ def test_classes_follow_each_other_too():
     assert len(messages("y ~ x + z", data)) == 1
 
 
+def growth(seed=0, subjects=27):
+    """Measures of subjects at the same four ages, as in studies of growth."""
+    rng = np.random.default_rng(seed)
+    who = np.repeat(np.arange(subjects), 4)
+    data = pd.DataFrame({"age": np.tile([8.0, 10, 12, 14], subjects)})
+    data["subject"] = [f"M{each:02d}" for each in rng.permutation(subjects)[who]]
+    data["sex"] = np.where(who < 16, "male", "female")
+    level = rng.normal(size=subjects) * 1.9
+    data["y"] = 22 + 0.66 * (data["age"] - 8) + level[who] + 1.4 * rng.normal(size=len(who))
+    return data
+
+
+def reactions(seed=0, subjects=18, days=10):
+    """Reaction times of numbered subjects on successive days without sleep."""
+    rng = np.random.default_rng(seed)
+    who = np.repeat(np.arange(subjects), days)
+    data = pd.DataFrame({"day": np.tile(np.arange(days), subjects), "subject": 308 + who * 3})
+    slope, level = 10 + 6 * rng.normal(size=subjects), 250 + 25 * rng.normal(size=subjects)
+    data["y"] = level[who] + slope[who] * data["day"] + 25 * rng.normal(size=len(who))
+    return data
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_few_columns_of_measured_subjects_are_enough(seed):
+    for data, formulas in [
+        (growth(seed), ["y ~ .", "y ~ age + sex", "y ~ age"]),
+        (reactions(seed), ["y ~ .", "y ~ day"]),
+    ]:
+        for formula in formulas:
+            (message,) = messages(formula, data)
+            assert "responses of the same 'subject' are much more alike" in message
+            assert "groups='subject'" in message
+        assert messages("y ~ . - subject", data, groups="subject") == []
+
+
+def test_subjects_without_an_effect_are_no_subjects():
+    for data in (growth(), reactions()):
+        data["y"] = np.random.default_rng(1).normal(size=len(data)) + data.iloc[:, 0]
+        for formula in ("y ~ .", "y ~ . - subject"):
+            assert messages(formula, data) == []
+
+
+@pytest.mark.parametrize("levels", [6, 20, 60])
+@pytest.mark.parametrize("effect", [0.0, 1.0, 3.0])
+def test_factors_are_no_subjects(levels, effect):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        code = rng.integers(0, levels, 300)
+        data = pd.DataFrame({"x": rng.normal(size=300), "z": rng.integers(0, 5, 300)})
+        data["own"] = effect * rng.normal(size=levels)[code]
+        data["y"] = data.pop("own") + data["x"] + rng.normal(size=300)
+        for factor in (code, [f"level {each}" for each in code]):
+            for formula in ("y ~ .", "y ~ x + z"):
+                assert messages(formula, data.assign(factor=factor)) == []
+
+
 @pytest.mark.parametrize(
     ("name", "response"),
     [
@@ -136,6 +192,10 @@ def test_no_bundled_table_is_warned_of(name, response):
     data = odrf.load_data(name)
     response = response if response in data else data.columns[0]
     assert messages(f"{response} ~ .", data) == []
+    rng = np.random.default_rng(1)
+    for _ in range(6):
+        kept = rng.choice([each for each in data if each != response], 2, replace=False)
+        assert messages(f"{response} ~ {' + '.join(kept)}", data) == []
 
 
 def test_it_takes_less_than_two_hundredths_of_the_time_of_a_fit():

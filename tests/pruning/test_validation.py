@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,11 +22,13 @@ from odrf.pruning.validation import (
     EvaluationRows,
     common_alphas,
     cross_validated,
+    error_of_choice,
     folds_grown,
     geometric_means,
     held_out,
     held_out_sums,
     losses_of,
+    of_all_folds,
 )
 from problems import plain, problems
 
@@ -184,8 +187,8 @@ def test_every_row_is_evaluated_once_by_the_tree_grown_without_it():
     folds = folds_grown(growing(case), folds_of(case, 6), 3, 1, lambda: None)
     critical = partial(critical_alphas, rule="weakest_link")
     alpha = np.array([0.0, 0.01, 0.05])
-    evaluated = cross_validated(
-        EvaluationRows(case.X, case.y, case.weights), folds, critical, alpha
+    evaluated = of_all_folds(
+        cross_validated(EvaluationRows(case.X, case.y, case.weights), folds, critical, alpha)
     )
     for k, value in enumerate(alpha):
         loss = np.empty(len(case.y))
@@ -237,3 +240,43 @@ def test_a_tree_without_unseen_rows_of_weight_stays_as_it_is():
     pruned = forest.prune(rule="oob")
     for b in blind:
         assert pruned.tree(b).n_leaves == forest.tree(b).n_leaves
+
+
+def test_the_error_of_a_chosen_size_is_that_of_choices_by_other_folds():
+    """A twin by hand: each fold is evaluated at the row that the sums of the others choose."""
+    rng = np.random.default_rng(1)
+    folds = [held_out_sums(rng.normal(size=(4, 12)) ** 2, np.ones(12)) for _ in range(3)]
+    error, std_error = error_of_choice(folds, "min")
+    losses = []
+    for f, fold in enumerate(folds):
+        others = sum(each.loss for g, each in enumerate(folds) if g != f)
+        losses.append(fold.loss[np.flatnonzero(others == others.min())[-1]])
+    assert error == pytest.approx(sum(losses) / 36)
+    assert 0 < std_error < 1
+    assert error >= of_all_folds(folds).mean.min()
+
+
+def test_trees_of_noise_have_the_error_of_guessing():
+    """The smallest error of a path is too small; that of the summary is not."""
+    errors, smallest = [], []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        data = pd.DataFrame(rng.normal(size=(200, 4))).add_prefix("x")
+        data["y"] = rng.permutation(np.repeat(["a", "b"], 100))
+        tree = odrf.odt("y ~ .", data, alpha="cv", seed=seed)
+        path = tree.parent.pruning_path(cv=10)
+        errors.append(path.subtrees.nested["min"][0] / 2)
+        smallest.append(path.table["xerror"].min() / 2)
+    assert abs(np.mean(errors) - 0.5) < 3 * np.std(errors) / 20**0.5
+    assert np.mean(smallest) < np.mean(errors)
+
+
+def test_a_tree_of_one_leaf_says_why():
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"x": rng.normal(size=100), "y": rng.permutation(np.arange(100.0))})
+    tree = odrf.odt("y ~ x", data, alpha="cv", seed=1)
+    assert tree.fit.forest.leaves()[0] == 1
+    text = " ".join(str(tree.summary()).split())
+    assert "no subtree is better than the root" in text
+    assert f"tree.parent has {int(tree.parent.fit.forest.leaves()[0])} leaves" in text
+    assert "nested 10-fold cross-validation" in text

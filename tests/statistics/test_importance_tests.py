@@ -84,7 +84,7 @@ def by_f(rng):
 
 def by_corrected_t(rng):
     """Folds whose test rows are as nothing beside the training rows are independent."""
-    return corrected_t(rng.normal(size=10), 0.0)[1]
+    return corrected_t(rng.normal(size=10), 0.0).p_value
 
 
 def by_signed_rank(rng):
@@ -131,7 +131,7 @@ def test_folds_that_share_rows_make_the_corrected_t_too_careful_if_anything():
         rest = (y.sum() - y.sum(axis=1)) / 90
         # the mean of the other rows, and its reflection: the same error
         losses = [((y - sign * rest[:, None]) ** 2).mean(axis=1) for sign in (1, -1)]
-        rejected += corrected_t(losses[0] - losses[1], 1 / 9)[1] <= 0.05
+        rejected += corrected_t(losses[0] - losses[1], 1 / 9).p_value <= 0.05
     assert rejected <= binom.ppf(1 - REJECTED, 1000, 0.05)
 
 

@@ -51,7 +51,7 @@ from odrf.options.tree import ResolvedOptions
 from odrf.projections import FAMILIES
 from odrf.projections.custom import Custom
 from odrf.projections.mixture import Mixture, Share
-from odrf.pruning.validation import HeldOut, OutOfBagChoice, SubtreePath
+from odrf.pruning.validation import OutOfBagChoice, SubtreePath
 from odrf.statistics.calibration import LogOdds, Power, Steps
 from odrf.statistics.ridge import KernelRidge
 from odrf.statistics.survival.score_curves import FailureTimes, ProportionalHazards
@@ -73,7 +73,7 @@ CLASSES: dict[str, type] = {
         *(Forest, GuidedForest, Boosted, RunRows, SurrogateSplits, Marks),
         *(Design, TrainingData, Offset, Response, Predictors, Variable, Schema, Scaling),
         *(Numbers, Indicators, Ranks, OwnRanks, Moments, Durations, Expression),
-        *(EncodedColumns, Layout, RowStructure, RowsApart, SubtreePath, HeldOut, OutOfBagChoice),
+        *(EncodedColumns, Layout, RowStructure, RowsApart, SubtreePath, OutOfBagChoice),
         *(SurvivalFit, LeafCurves, NodeHazards),
         *(Recalibration, Power, Steps, LogOdds),
         *(StackedFit, StackedPart, AdditiveBase, KernelSmoother, KernelRidge, Trial),

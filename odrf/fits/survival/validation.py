@@ -114,14 +114,26 @@ def evaluated_out_of_bag(fit: Fit) -> EvaluatedPredictions:
     return evaluated_training_rows(curved, fit.draws.all_unseen(), None)
 
 
-def evaluated_new_rows(
-    fit: SurvivalFit, newdata: pd.DataFrame, cause: str | None
+def evaluated_new(
+    fit: SurvivalFit | BoostedSurvivalFit,
+    newdata: pd.DataFrame,
+    cause: str | None = None,
+    offset: str | ArrayLike | None = None,
 ) -> EvaluatedPredictions:
-    """Return new rows with their times, each of weight 1, predicted by all trees."""
+    """Return new rows with their times, each of weight 1, predicted by all trees.
+
+    The risk is that of a `cause`; only boosted trees have an `offset`.
+    """
     X, complete = fit.design.matrix(newdata)
     rows = newdata[complete]
+    predicted: PredictedCurves
+    if isinstance(fit, BoostedSurvivalFit):
+        boosted, X = reading_empty_cells(fit, X)
+        scores = boosted.scores(X, fit.offset.of(newdata, offset, complete))[0]
+        predicted = PredictedScores(fit.curves, scores)
+    else:
+        predicted = _of_cause(PredictedRows(*reading_empty_cells(fit, X)), cause)
     times = fit.design.response.times(rows)
-    predicted = _of_cause(PredictedRows(*reading_empty_cells(fit, X)), cause)
     return evaluated_rows(fit, predicted, times, np.ones(len(times)), NEW, rows, cause)
 
 
@@ -292,15 +304,3 @@ def evaluated_training_scores(fit: BoostedSurvivalFit, scores: Floats) -> Evalua
         weights = np.where(fit.held, weights, 0.0) if fit.held.any() else weights
     predicted = PredictedScores(fit.curves, scores)
     return evaluated_rows(fit, predicted, fit.times, weights, source, None)
-
-
-def evaluated_new_scores(
-    fit: BoostedSurvivalFit, newdata: pd.DataFrame, offset: str | ArrayLike | None
-) -> EvaluatedPredictions:
-    """Return new rows with their times, each of weight 1."""
-    X, complete = fit.design.matrix(newdata)
-    reading, X = reading_empty_cells(fit, X)
-    scores = reading.scores(X, fit.offset.of(newdata, offset, complete))[0]
-    predicted, rows = PredictedScores(fit.curves, scores), newdata[complete]
-    times = fit.design.response.times(rows)
-    return evaluated_rows(fit, predicted, times, np.ones(len(scores)), NEW, rows)

@@ -51,7 +51,7 @@ def estimates_table(
     lines = {
         name: (
             one.estimate,
-            one.std_error if groups is None else one.std_error_of_groups(groups),
+            one.std_error_of_groups(groups),
             *one.interval(level, groups),
         )
         for name, one in estimates.items()
@@ -327,7 +327,7 @@ def survival_tree_summary(
     infinite = any(np.isinf(table.get("median", 0.0)).any() for table in leaves.values())
     by_others = evaluated is not None and evaluated.rows.source == validation.OUT_OF_BAG_ROWS
     chosen = SCORED_BY_OTHERS if by_others else CHOSEN_BY_THEM
-    notes = (*summaries.one_leaf_notes(fit), *summary.notes, chosen, *([NEVER] if infinite else []))
+    notes = (*summary.notes, chosen, *([NEVER] if infinite else []))
     return replace(summary, facts=facts, sections=summary.sections | leaves, notes=notes)
 
 
@@ -464,8 +464,6 @@ def _importance_columns(
     """Return estimates, standard errors over rows and permutations, those over permutations."""
     means = [loss.mean for loss in losses]
     estimate = np.array([mean.estimate for mean in means])
-    of_rows = np.array(
-        [mean.std_error if groups is None else mean.std_error_of_groups(groups) for mean in means]
-    )
+    of_rows = np.array([mean.std_error_of_groups(groups) for mean in means])
     of_permutations = np.array([loss.monte_carlo_error for loss in losses])
     return estimate, np.hypot(of_rows, of_permutations), of_permutations

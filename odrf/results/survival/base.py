@@ -104,7 +104,7 @@ class LeafCurveResults(SurvivalResults):
 
     def _validation(self, newdata: Rows, cause: str | None) -> EvaluatedPredictions:
         if newdata is not None:
-            return fits.survival.validation.evaluated_new_rows(self.fit, newdata, cause)
+            return fits.survival.validation.evaluated_new(self.fit, newdata, cause)
         if cause is not None:
             return fits.survival.validation.evaluated_training_rows(self.fit, self._unseen, cause)
         return self._evaluated_training

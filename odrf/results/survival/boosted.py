@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from odrf import fits, plots, reports
+from odrf import fits, reports
 from odrf.checks import checked_choice, require_default
 from odrf.errors import InputError
 from odrf.fits.predicting import offsets_of_rows, predict_rows, rows_of, spread_numbers
@@ -31,7 +31,7 @@ from odrf.results.rounds import BOOSTED, STEPS
 from odrf.results.survival import scores
 from odrf.results.survival.base import FOR_CLASSES, NOT_OF_TIMES, OF_ONE_NUMBER, SurvivalResults
 from odrf.results.survival.curves import Risk, Times
-from odrf.results.survival.importance import CURVES
+from odrf.results.survival.importance import CURVES, draw_shares
 from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
@@ -381,7 +381,7 @@ class SurvivalBoostedResults(SurvivalResults):
 
     def _validation(self, newdata: Rows, offset: str | ArrayLike | None) -> EvaluatedPredictions:
         if newdata is not None:
-            return fits.survival.validation.evaluated_new_scores(self.fit, newdata, offset)
+            return fits.survival.validation.evaluated_new(self.fit, newdata, offset=offset)
         if offset is not None:
             raise InputError("offset= needs newdata=: the training rows keep their offsets")
         return self._evaluated_training
@@ -460,11 +460,8 @@ class SurvivalBoostedResults(SurvivalResults):
         if checked_choice("kind", kind, PLOTS) == CURVES:
             return reports.survival.curves.drawn_risk_groups(self._evaluated_training, ax)
         if kind == "loss":
-            return plots.fits.plot_loss(self.loss_path, self.n_rounds, self.control.loss, ax)
-        measured = self._measured_importance(progress)
-        return plots.importance.plot_importance(
-            measured.table["share"], f"share of {measured.measure}", ax
-        )
+            return rounds.drawn_losses(self, ax)
+        return draw_shares(self._measured_importance(progress), ax)
 
     def _summary(self, progress: bool) -> Summary:
         importance = self._measured_importance(progress)

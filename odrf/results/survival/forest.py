@@ -15,14 +15,13 @@ from odrf.checks import (
     checked_whole,
     is_whole,
     is_word,
-    require_default,
 )
 from odrf.errors import InputError
 from odrf.fits.responses import require_out_of_bag
 from odrf.public import public_method
 from odrf.results import absent, export, growing
 from odrf.results.absent import known
-from odrf.results.forest import DROP, ROUNDS
+from odrf.results.forest import DROP, ROUNDS, require_options_of
 from odrf.results.survival import curves as curve_predictions
 from odrf.results.survival import importance as importances
 from odrf.results.survival import scores
@@ -264,13 +263,12 @@ class SurvivalForestResults(LeafCurveResults):
         steps = fits.importance_tests.survival_steps(
             checked_choice("metric", metric, fits.importance_tests.ELIMINATED_BY)
         )
+        require_options_of(method, drop=drop, rounds=rounds)
         if method == "boruta":
-            require_default("drop", drop, DROP, 'method="backward"')
             most = checked_whole("rounds", rounds, 1, MOST)
             return reports.selection.ShadowSelection(
                 self.fit, most, progress, SurvivalForestResults, steps
             )
-        require_default("rounds", rounds, ROUNDS, 'method="boruta"')
         return reports.selection.Elimination(
             self.fit, checked_part("drop", drop), progress, SurvivalForestResults, steps
         )

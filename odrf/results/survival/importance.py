@@ -210,6 +210,12 @@ def draw_curves(self: LeafCurveResults, ax: Axes | None, cause: str | None) -> A
     return reports.survival.curves.drawn_risk_groups(self._validation(None, cause), ax, cause)
 
 
+def draw_shares(measured: MeasuredImportance, ax: Axes | None) -> Axes:
+    """Draw the shares of the predictors in the sum of the importances."""
+    share = measured.table["share"]
+    return plots.importance.plot_importance(share, f"share of {measured.measure}", ax)
+
+
 def draw_importance(
     self: LeafCurveResults, ax: Axes | None, type: str | None, cause: str | None, progress: bool
 ) -> Axes:
@@ -217,9 +223,7 @@ def draw_importance(
     measured = self._measured_importance(type, cause, progress)
     shown, P = measured.table.head(ROWS), len(measured.table)
     if "conf_low" not in shown:
-        return plots.importance.plot_importance(
-            measured.table["share"], f"share of {measured.measure}", ax
-        )
+        return draw_shares(measured, ax)
     numbers = shown.rename(columns={"importance": "estimate"})
     labels = pd.DataFrame({"predictor": shown.index})
     drawn = plots.effects.plot_effects(labels, numbers, measured.measure, 0.0, ax)

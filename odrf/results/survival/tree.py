@@ -27,7 +27,7 @@ from odrf.results.survival.importance import (
     draw_curves,
     draw_importance,
 )
-from odrf.results.tree import OF_FORESTS, ONE_TREE
+from odrf.results.tree import OF_ONE_TREE
 from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
@@ -96,18 +96,14 @@ class SurvivalTreeResults(LeafCurveResults):
     fit: SurvivalFit
     _lacks: ClassVar[Mapping[str, str]] = {
         **CURVES_OF_TREES,
-        "several trees": ONE_TREE,
-        "trees to add": "its options end its growth: fit again with others, or use odrf()",
-        "combine": "two trees are no tree: grow a forest with odrf()",
+        **OF_ONE_TREE,
         "curves": "it is of forests: use odrf()",
         "bands": "they compare the trees of a forest: use odrf()",
         "oob_scores": "see score(), of the rows that grew the tree, or score(newdata)",
-        "out-of-bag rows": OF_FORESTS,
         **dict.fromkeys(OF_ONE_NUMBER, OF_A_FOREST),
         "growth_path": "see pruning_path(), by the deviance or by log-rank statistics",
         "to_dot": "see plot() and rules()",
         "to_sql": "it predicts curves, which are no column of a table: see rules()",
-        "rounds": "use prune(leaves=) for smaller trees",
     }
 
     def __init__(

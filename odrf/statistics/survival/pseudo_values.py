@@ -36,8 +36,10 @@ class RowwiseEstimate:
         """The root of the sum of squared influences of independent rows."""
         return self._known(float(np.sqrt(self.influence @ self.influence)))
 
-    def std_error_of_groups(self, groups: Integers) -> float:
-        """Return the standard error where groups of rows (n,) are independent, not the rows."""
+    def std_error_of_groups(self, groups: Integers | None) -> float:
+        """Return the standard error where groups of rows (n,) are independent; None: the rows."""
+        if groups is None:
+            return self.std_error
         return self._known(float(np.sqrt(variance_of_groups(self.influence, groups))))
 
     def interval(self, level: float = 0.95, groups: Integers | None = None) -> tuple[float, float]:
@@ -47,7 +49,7 @@ class RowwiseEstimate:
 
     def p_value(self, value: float = 0.0, groups: Integers | None = None) -> float:
         """Return the two-sided p-value of the hypothesis that the estimated number is `value`."""
-        error = self.std_error if groups is None else self.std_error_of_groups(groups)
+        error = self.std_error_of_groups(groups)
         z = abs(self.estimate - value) / error if error > 0 else float("nan")
         if groups is None:
             return float(2 * scipy.special.ndtr(-z))
@@ -57,7 +59,7 @@ class RowwiseEstimate:
         return 0.0 if error <= ROUNDING * (abs(self.estimate) or 1.0) else error
 
     def _reach(self, level: float, groups: Integers | None) -> float:
-        error = self.std_error if groups is None else self.std_error_of_groups(groups)
+        error = self.std_error_of_groups(groups)
         return normal_or_t(level, groups) * error
 
 

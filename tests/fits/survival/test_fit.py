@@ -15,8 +15,7 @@ from odrf.engine.trees.routing import predict
 from odrf.errors import InputError
 from odrf.fits.fit import BoostedFit
 from odrf.fits.predicting import rows_of
-from odrf.fits.survival import validation as evaluated_boosted
-from odrf.fits.survival import validation as evaluated_predictions
+from odrf.fits.survival import validation
 from odrf.fits.survival.boosted import BoostedSurvivalFit
 from odrf.fits.survival.curves import predict_survival
 from odrf.fits.survival.hazards import hazard_scale
@@ -289,17 +288,16 @@ def evaluated(monkeypatch):
     found = []
     times = SurvivalTimes(np.ones(5), np.ones(5, dtype=np.int64))
     monkeypatch.setattr(Response, "times", lambda response, rows: times)
-    for module in (evaluated_predictions, evaluated_boosted):
-        monkeypatch.setattr(
-            module, "evaluated_rows", lambda fit, predicted, *_: found.append(predicted)
-        )
+    monkeypatch.setattr(
+        validation, "evaluated_rows", lambda fit, predicted, *_: found.append(predicted)
+    )
     return found
 
 
 def test_forests_fill_them_as_for_predictions(data, evaluated):
     forest = odrf.odrf("y ~ a + b", data, n_trees=5, blend=False, seed=1)
     new = data[:5].assign(a=np.nan)
-    evaluated_predictions.evaluated_new_rows(forest.fit, new, None)
+    validation.evaluated_new(forest.fit, new)
     found = predict(evaluated[0].fit.forest, evaluated[0].X, 1)[:, 0]
     np.testing.assert_array_equal(found, forest.predict(new))
 
@@ -309,5 +307,5 @@ def test_boosted_trees_fill_them_as_for_predictions(data, evaluated):
     known = {each.name: getattr(boosted.fit, each.name) for each in fields(BoostedFit)}
     fit = BoostedSurvivalFit(**known, curves=None, event_times=np.empty(0), evaluated="training")
     new = data[:5].assign(a=np.nan)
-    evaluated_boosted.evaluated_new_scores(fit, new, None)
+    validation.evaluated_new(fit, new)
     np.testing.assert_array_equal(evaluated[0].scores, boosted.predict(new))
