@@ -73,7 +73,7 @@ def of_tree(data: pd.DataFrame, new: pd.DataFrame, rows: str, trees: int, seed: 
     tree = odt("y ~ a + b + c + d + e", data, alpha=None, seed=seed, **arguments(rows))
     path = tree.pruning_path(cv=FOLDS)
     best = path.best("1se")
-    row = path.table.loc[path.table["leaves"] == best.n_leaves[0]].iloc[0]
+    row = path.table.loc[path.table["leaves"] == best.n_leaves].iloc[0]
     root = path.table["error"].iloc[-1]
     return root * row["xerror"], root * row["xstd"], error(best, new)
 

@@ -40,7 +40,7 @@ def fits(
     for name, options in TREES.items():
         grown = odt("y ~ .", rows.train, kind=task, alpha=None, seed=seed, **options)
         for size, tree in ((GROWN, grown), (PRUNED, grown.prune(rule="1se"))):
-            yield name, size, *test_loss(tree, rows, task), int(tree.n_leaves[0])
+            yield name, size, *test_loss(tree, rows, task), tree.n_leaves
 
 
 def test_loss(tree: ODTResults, rows: Partition, task: words.Kind) -> tuple[float, float]:

@@ -39,12 +39,12 @@ def fits(rows: Partition, task: words.Kind, seed: int) -> Iterator[tuple[str, fl
     start = perf_counter()
     grown = odt("y ~ .", rows.train, kind=task, seed=seed, alpha=None, n_jobs=1)
     seconds = perf_counter() - start
-    yield GROWN, test_loss(grown, rows, task)[0], int(grown.n_leaves[0]), seconds
+    yield GROWN, test_loss(grown, rows, task)[0], grown.n_leaves, seconds
     for rule in RULES:
         start = perf_counter()
         tree = grown.prune(rule=rule)
         both = seconds + perf_counter() - start
-        yield rule, test_loss(tree, rows, task)[0], int(tree.n_leaves[0]), both
+        yield rule, test_loss(tree, rows, task)[0], tree.n_leaves, both
 
 
 def lines_of(

@@ -138,7 +138,7 @@ def of_chain(frame: Table) -> str:
     tree.to_sql("duckdb")
     tree.to_dot()
     exec(compile(tree.to_python(), "tree", "exec"), {})
-    return f"depth {tree.fit.forest.depth().max()}, {tree.n_leaves[0]} leaves"
+    return f"depth {tree.fit.forest.depth().max()}, {tree.n_leaves} leaves"
 
 
 def leaves(fit: Any) -> str:

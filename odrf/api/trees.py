@@ -133,7 +133,7 @@ def odt(
     >>> import odrf
     >>> data = odrf.load_data("diabetes")
     >>> tree = odrf.odt("progression ~ .", data, max_leaves=lambda n: n**0.5, seed=1)
-    >>> int(tree.n_leaves[0])
+    >>> tree.n_leaves
     21
     """
     rows = DataOptions(

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 import odrf
@@ -138,8 +139,8 @@ def described(fit: Any) -> dict[str, Any]:
         "kind": fit.kind,
         "classes": fit.design.response.classes,
         "rows": fit.nobs,
-        "trees": len(fit.n_leaves),
-        "leaves": fit.n_leaves,
+        "trees": np.size(fit.n_leaves),
+        "leaves": np.atleast_1d(fit.n_leaves),
         "seed": fit.seed,
     }
 

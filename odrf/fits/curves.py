@@ -306,6 +306,8 @@ def edges_of(fit: AnyFit, rows: RawRows, name: str, points: int) -> curves.Varia
         ends = np.quantile(known, np.linspace(0, 1, points), method="inverted_cdf")
         distinct = np.unique(known)
         values = distinct if len(distinct) <= points else np.unique(ends)
+        # whole numbers stay whole
+        values = values.astype(axis.values.dtype)
         axis = curves.VariablePoints(name, values, True, axis.observed)
     if len(axis.values) < 2:
         raise InputError(f"{name!r} has one value only, so that it has no effect to accumulate")

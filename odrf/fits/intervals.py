@@ -14,9 +14,10 @@ from odrf.engine.oob import OutOfBag
 from odrf.engine.trees.routing import predict
 from odrf.errors import InputError, warn_user
 from odrf.fits.effects import kinds_of_trees
-from odrf.fits.fit import Fit
+from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.predicting import PREDICTIONS, RowsToPredict, spread_numbers
 from odrf.fits.responses import require_out_of_bag
+from odrf.options.tree import TREES
 from odrf.public.progress import progress_bar
 from odrf.statistics import conformal, jackknife
 from odrf.statistics.effects import limits_of_predicted_share, reach_in_errors
@@ -24,14 +25,24 @@ from odrf.statistics.effects import limits_of_predicted_share, reach_in_errors
 Floats = NDArray[np.float64]
 
 
-def warn_of_few_trees(n_trees: int, advised: int) -> None:
-    """Warn that standard errors need as many trees as `advised`, if this is not 0."""
-    if advised:
-        warn_user(
-            f"{n_trees} trees are few for standard errors: their Monte Carlo error is large, and "
-            f"too few trees make them too large on average; use n_trees={advised}, or the "
-            f"forest's grow({advised - n_trees})"
-        )
+def warn_of_few_trees(fit: AnyFit, advised: int) -> None:
+    """Warn that standard errors need more trees, as many as `advised`, if this is not 0.
+
+    The trees that are wanted differ a little from one estimate to the next; so the advice is one of
+    few numbers.  Forests that were not grown for inference may want tens of thousands.
+    """
+    if not advised:
+        return
+    n_trees, way = fit.forest.n_trees, "use inference=True, which needs far fewer trees"
+    if isinstance(fit, Fit) and fit.control.inference:
+        enough = TREES
+        while enough < max(advised, n_trees + 1):
+            enough *= 2
+        way = f"use n_trees={enough}, or the forest's grow({enough - n_trees})"
+    warn_user(
+        f"{n_trees} trees are few for standard errors: their Monte Carlo error is large, and too "
+        f"few trees make them too large on average; {way}"
+    )
 
 
 # Confidence and prediction intervals of a forest, and conditional quantiles.
@@ -240,7 +251,7 @@ def _standard_errors(fit: Fit, rows: RowsToPredict, progress: bool) -> Floats:
         variance = jackknife.jackknife_after_bootstrap(
             fit.forest, rows.X, kinds, fit.draws, predicting, bar.update
         )
-    warn_of_few_trees(B, jackknife.enough_trees(variance, B) if len(variance.raw) else 0)
+    warn_of_few_trees(fit, jackknife.enough_trees(variance, B) if len(variance.raw) else 0)
     std_error = np.sqrt(variance.total)
     std_error[jackknife.predicted_by_one(predicting, kinds, len(std_error))] = np.nan
     return std_error

@@ -272,7 +272,8 @@ class Effects(TableReport):
     estimates : Estimates
     level : float
     null : float
-        The value that is tested: 0, or 1 for ratios.
+        The value that is tested: 0, or 1 for ratios; NaN for averaged predictions, of which no
+        value is of interest by itself (`hypotheses` tests any).
     target : str
         What is estimated: averages of the ``"truth"``, or of the ``"forest"`` (of the fit).
     notes : tuple of str
@@ -282,8 +283,9 @@ class Effects(TableReport):
         with an underscore if they are called like another one; ``class`` if the response is a
         class; ``estimate``, ``std_error``, ``statistic``, ``p_value``, ``conf_low`` and
         ``conf_high``.  NaN where there are no standard errors; tests and intervals are NaN also
-        where these are 0.  Intervals of probabilities are on the scale of the log odds, at most
-        twice as far from the estimate as plain ones.
+        where these are 0, and tests of averaged predictions in any case.  Intervals of
+        probabilities are on the scale of the log odds, at most twice as far from the estimate as
+        plain ones.
     covariance : (M, M) float64 or None
         The covariance of the estimates over training samples; NaN for ratios that are not finite.
 
@@ -366,10 +368,17 @@ class Effects(TableReport):
             **self._intervals,
         }
 
+    @property
+    def _tested(self) -> float | None:
+        return None if np.isnan(self.null) else self.null
+
     def _sections(self) -> dict[str, pd.DataFrame]:
         shown = self._shown()
+        if self._tested is None:
+            shown = shown.drop(columns=["statistic", "p_value"])
         if self.estimates.uncertainty is None:
-            shown = shown.drop(columns=[name for name in NUMBERS if name != "estimate"])
+            numbers = [name for name in NUMBERS if name != "estimate" and name in shown]
+            shown = shown.drop(columns=numbers)
         return {"": shown}
 
     def _notes(self) -> tuple[str, ...]:
@@ -385,7 +394,7 @@ class Effects(TableReport):
         """
         labels = self.table.drop(columns=list(NUMBERS))
         return plots.effects.plot_effects(
-            labels, self.table[list(NUMBERS)], self.title, self.null, ax
+            labels, self.table[list(NUMBERS)], self.title, self._tested, ax
         )
 
     def _shown(self) -> pd.DataFrame:
@@ -405,7 +414,8 @@ class Effects(TableReport):
         if self.estimates.uncertainty is None:
             why = {"Standard errors": "none: summary() says why"}
             return Card(self.title, why, shown[[*labels, "estimate"]])
-        return Card(self.title, self._intervals, shown[[*labels, *ON_CARDS]])
+        columns = ON_CARDS if self._tested is not None else ON_CARDS[:-1]
+        return Card(self.title, self._intervals, shown[[*labels, *columns]])
 
     @property
     def _intervals(self) -> dict[str, str]:
@@ -448,10 +458,11 @@ def effects_of(
             estimates = effects.estimated(fit, *how)
         bar.update(bar.total - bar.n)
     if estimates.uncertainty is not None:  # a weighted mean of models has none, and no forest
-        warn_of_few_trees(fit.forest.n_trees, estimates.uncertainty.trees_advised)
+        warn_of_few_trees(fit, estimates.uncertainty.trees_advised)
     averaged = all(estimand.low is None for estimand in estimands)
     if fit.design.response.n_classes == 2 and not (averaged or ratio):
         estimates = effects.of_event(estimates)
+    null = np.nan if averaged else float(ratio)
     probabilities = averaged and fit.design.response.in_probabilities
     if of_truth and isinstance(fit, Fit):
         notes = (OF_TRUTH, *_note_on_groups(fit))
@@ -459,7 +470,7 @@ def effects_of(
         plain = why_not is None or not isinstance(fit, Fit) or fit.forest.n_trees < 2
         notes = (*(() if plain else (OF_FOREST.format(why=why_not),)), *notes_on_errors(fit))
     return Effects(
-        title, fit.call, estimates, level, float(ratio), notes, probabilities,
+        title, fit.call, estimates, level, null, notes, probabilities,
         THE_TRUTH if of_truth else _name_of(fit),
     )  # fmt: skip
 

@@ -196,7 +196,7 @@ class Surrogate(TableReport, Generic[Drawn]):
     >>> data = odrf.load_data("diabetes")
     >>> forest = odrf.odrf("progression ~ bmi + ltg + bp", data, n_trees=50, seed=1)
     >>> surrogate = forest.surrogate(max_leaves=6)
-    >>> bool(surrogate.fidelity > 0.5), bool(surrogate.tree.n_leaves[0] <= 6)
+    >>> bool(surrogate.fidelity > 0.5), bool(surrogate.tree.n_leaves <= 6)
     (True, True)
     """
 

@@ -374,6 +374,13 @@ class PruningPath(NestedPath[Made]):
           error over samples, and from 0.5 to 1.0 (``benchmarks/errors/standard_errors.py``).  It is
           missing if one row or group evaluates.
 
+    Notes
+    -----
+    The smallest ``xerror`` of a path is too small for its subtree: it was chosen for being small.
+    So the held-out error in the summary of a tree that a path has chosen is another one.  For each
+    fold the errors of the other folds choose α, and this fold gives its error at that α; no further
+    tree is grown.
+
     Examples
     --------
     >>> import odrf
@@ -382,7 +389,7 @@ class PruningPath(NestedPath[Made]):
     >>> path = tree.pruning_path(cv=5)
     >>> path.table.columns.tolist()
     ['alpha', 'leaves', 'error', 'relative_error', 'xerror', 'xstd']
-    >>> int(path.best("1se").n_leaves[0]) <= int(path.best("min").n_leaves[0])
+    >>> path.best("1se").n_leaves <= path.best("min").n_leaves
     True
     """
 

@@ -109,7 +109,7 @@ def tree_summary(
     """
     confusion = {} if fit.kind == "regression" else {"training rows": confusion_table(fit, fitted)}
     scores = {**_tree_scores(fit, fitted), **held_out_scores(fit, path)}
-    return growth_summary("Oblique decision tree", fit, scores, confusion, importance)
+    return growth_summary(kind_of_trees(fit, "decision tree"), fit, scores, confusion, importance)
 
 
 def forest_summary(
@@ -121,17 +121,28 @@ def forest_summary(
     evaluated = out_of_bag is not None and not np.isnan(out_of_bag.error_path[-1])
     if fit.kind == "classification" and out_of_bag is not None and evaluated:
         confusion["out of bag"] = confusion_table(fit, out_of_bag.value)
-    return growth_summary("Oblique random forest", fit, facts, confusion, importance)
+    return growth_summary(kind_of_trees(fit, "random forest"), fit, facts, confusion, importance)
+
+
+def kind_of_trees(fit: Fit, name: str) -> str:
+    """Return the name, after "oblique" if some splits may be on directions."""
+    only_axes = fit.blend is None and fit.control.mixture.n_directions == 0
+    return name.capitalize() if only_axes else f"Oblique {name}"
+
+
+def boosted_trees(fit: BoostedFit) -> str:
+    """Return what boosted trees are called: oblique, if some splits may be on directions."""
+    return "Boosted oblique trees" if fit.control.mixture.n_directions else "Boosted trees"
 
 
 def tree_card(fit: Fit, fitted: NDArray[np.float64]) -> Card:
     """Return a short description of a tree; the arguments are those of `tree_summary`."""
-    return growth_card("Oblique decision tree", fit, _tree_scores(fit, fitted))
+    return growth_card(kind_of_trees(fit, "decision tree"), fit, _tree_scores(fit, fitted))
 
 
 def forest_card(fit: Fit, out_of_bag: OutOfBag | None) -> Card:
     """Return a short description of a forest; the arguments are those of `forest_summary`."""
-    name = f"Oblique random forest of {quantity(fit.forest.n_trees, 'tree')}"
+    name = f"{kind_of_trees(fit, 'random forest')} of {quantity(fit.forest.n_trees, 'tree')}"
     return growth_card(name, fit, _forest_scores(fit, out_of_bag))
 
 
@@ -439,7 +450,7 @@ def boosted_summary(
     """
     facts = {**data_facts(fit), **boosted_facts(fit, _score(fit, fitted, out_of_bag))}
     sections = {**loss_section(fit), **importance_section(importance)}
-    name = f"Boosted oblique trees: {fit.kind}"
+    name = f"{boosted_trees(fit)}: {fit.kind}"
     notes = (*importance.notes, *missing_notes(fit))
     return Summary(name, fit.call, facts, sections, notes)
 
@@ -493,7 +504,7 @@ def boosted_card(
         **_losses(fit),
         **_score(fit, fitted, out_of_bag),
     }
-    return fit_card(f"Boosted oblique trees, {loss_in_words(fit.control.loss)} loss", fit, facts)
+    return fit_card(f"{boosted_trees(fit)}, {loss_in_words(fit.control.loss)} loss", fit, facts)
 
 
 def _rounds(fit: BoostedFit) -> str:

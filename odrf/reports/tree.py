@@ -18,7 +18,7 @@ from odrf.engine.trees.forest import Forest, node_of_terms, predicted_classes
 from odrf.errors import InputError
 from odrf.fits.predicting import class_labels
 from odrf.text.layouts import quantity
-from odrf.text.splits import SplitWriter, counted_as, number, user_splits
+from odrf.text.splits import SplitWriter, counted_as, number, shares_in_words, user_splits
 
 # Data frames of a tree's nodes and splits.
 
@@ -144,6 +144,24 @@ def rules_with(
     return "\n".join(lines)
 
 
+MOST_PRINTED = 40
+"""Lines of nodes of a printed tree."""
+
+
+def printed(rules: str) -> str:
+    """Return the rules of a tree on about one screen: without the deepest levels of a large one."""
+    heading, _, body = rules.partition("\n\n")
+    lines = body.split("\n")
+    if len(lines) <= MOST_PRINTED:
+        return rules
+    depth = np.array([(len(line) - len(line.lstrip())) // 2 for line in lines])
+    most = int(np.sort(depth)[MOST_PRINTED]) - 1
+    shown = [line for line, at in zip(lines, depth, strict=True) if at <= most]
+    more = quantity(len(lines) - len(shown), "node")
+    levels = f"down to depth {most}; {more} below: see rules(), or prune(leaves=)"
+    return "\n".join([heading, "", *shown, f"… {levels}"])
+
+
 def _legend(response: Response) -> str:
     if response.classes is None:
         return f"node) split  n  mean of {response.name};  * marks a leaf"
@@ -177,7 +195,7 @@ def _prediction(tree: Forest, node: int, response: Response, digits: int) -> str
     value = tree.value[node]
     if response.classes is None:
         return number(float(value[0]), digits)
-    shares = " ".join(f"{share:.{digits - 1}f}" for share in value)
+    shares = " ".join(shares_in_words(value, digits - 1))
     code = int(predicted_classes(value[np.newaxis], bool(tree.ordered))[0])
     return f"{response.classes[code]} ({shares})"
 

@@ -13,6 +13,7 @@ from odrf.fits.fit import Fit
 from odrf.public import public_method
 from odrf.results.absent import known
 from odrf.results.base import AnyResults, FittedResults, Of
+from odrf.text.layouts import IndentedText
 
 
 @known(kept=True)
@@ -57,7 +58,7 @@ def splits_of_trees(self: AnyResults) -> pd.DataFrame:
 
 
 @public_method
-def rules(self: AnyResults, digits: int = 4, max_terms: int | None = None) -> str:
+def rules(self: AnyResults, digits: int = 4, max_terms: int | None = None) -> IndentedText:
     """Return the tree as text: an indented line for each node, with ``*`` at the leaves.
 
     In a sum, a factor of two levels counts 1 for one of them, as in ``0.3*(sex in {f})``, and an
@@ -82,6 +83,7 @@ def rules(self: AnyResults, digits: int = 4, max_terms: int | None = None) -> st
     Returns
     -------
     str
+        It has ``as_latex()``, too.
 
     Raises
     ------
@@ -103,8 +105,20 @@ def rules(self: AnyResults, digits: int = 4, max_terms: int | None = None) -> st
     if max_terms is not None:
         max_terms = checked_whole("max_terms", max_terms, 1)
     if self.kind == "survival" and isinstance(self.fit, fits.survival.fit.SurvivalFit):
-        return reports.survival.summaries.hazard_rules(self.fit, digits, max_terms)
-    return reports.tree.rules_text(self.fit.forest, self.fit.design, digits, max_terms)
+        text = reports.survival.summaries.hazard_rules(self.fit, digits, max_terms)
+    else:
+        text = reports.tree.rules_text(self.fit.forest, self.fit.design, digits, max_terms)
+    return IndentedText(text)
+
+
+# Terms of a sum in a printed tree.
+MOST_TERMS_PRINTED = 5
+
+
+def tree_as_text(self: AnyResults) -> str:
+    """Return the tree for ``print``: its title and `rules`, as much as a screen or two hold."""
+    title = f"{self._shown_card().title}\n"
+    return title + reports.tree.printed(rules(self, max_terms=MOST_TERMS_PRINTED))
 
 
 def _surrogate_splits(self: AnyResults) -> None:

@@ -219,7 +219,7 @@ def prune(
     >>> import odrf
     >>> data = odrf.load_data("diabetes")
     >>> tree = odrf.odt("progression ~ .", data, alpha=None, seed=1)
-    >>> int(tree.prune(rule="1se").n_leaves[0]) < int(tree.n_leaves[0])
+    >>> tree.prune(rule="1se").n_leaves < tree.n_leaves
     True
     """
     if sum(choice is not None for choice in (alpha, leaves, rule)) != 1:

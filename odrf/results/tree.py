@@ -63,9 +63,9 @@ class ODTResults(TreeResults):
     --------
     >>> import odrf
     >>> tree = odrf.odt("progression ~ .", odrf.load_data("diabetes"), max_leaves=8, seed=1)
-    >>> int(tree.n_leaves[0])
+    >>> tree.n_leaves
     8
-    >>> int(tree.prune(leaves=3).n_leaves[0])
+    >>> tree.prune(leaves=3).n_leaves
     3
     """
 
@@ -83,6 +83,13 @@ class ODTResults(TreeResults):
         if parent is None:
             parent, path = pruning.before_pruning(self, path)
         self.parent, self.path = parent, path
+
+    __str__ = export.tree_as_text
+
+    @property
+    def n_leaves(self) -> int:  # type: ignore[override]
+        """Number of leaves."""
+        return int(self.fit.forest.leaves()[0])
 
     predict = predictions.predict
 

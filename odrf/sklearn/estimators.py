@@ -348,7 +348,7 @@ class ODTRegressor(FunctionRegressor, Updating, function=odt):
     >>> data = odrf.load_data("diabetes")
     >>> tree = ODTRegressor(max_leaves=6, random_state=1)
     >>> tree = tree.fit(data.drop(columns="progression"), data["progression"])
-    >>> int(tree.results_.n_leaves[0])
+    >>> tree.results_.n_leaves
     6
     """
 

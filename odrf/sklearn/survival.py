@@ -189,7 +189,7 @@ class ODTSurvival(FunctionSurvival, TreeEstimator, function=odt):
     >>> data = odrf.simulate.proportional_hazards().sample(400, seed=1)
     >>> X, y = data.drop(columns=["time", "event"]), data[["event", "time"]]
     >>> tree = ODTSurvival(max_leaves=6, random_state=1).fit(X, y)
-    >>> int(tree.results_.n_leaves[0])
+    >>> tree.results_.n_leaves
     6
     """
 

@@ -359,6 +359,30 @@ def _character(letter: str) -> str:
     return f"U+{ord(letter):04X}"
 
 
+class IndentedText(str):
+    r"""Lines of text, such as the rules of a tree, which convert to LaTeX.
+
+    Examples
+    --------
+    >>> print(IndentedText("root\n  age_1 <= 3").as_latex())
+    \begin{flushleft}\ttfamily
+    root\\
+    \hspace*{1em}age\_1 \textless{}= 3
+    \end{flushleft}
+    """
+
+    def as_latex(self) -> str:
+        """Return the lines in LaTeX, for pdflatex without further packages."""
+        lines = []
+        for line in self.split("\n"):
+            text = line.lstrip(" ")
+            indent = (len(line) - len(text)) / 2
+            before = rf"\hspace*{{{indent:g}em}}" if indent else ""
+            lines.append(before + (in_latex(text) or r"\mbox{}"))
+        body = "\\\\\n".join(lines)
+        return f"\\begin{{flushleft}}\\ttfamily\n{body}\n\\end{{flushleft}}"
+
+
 # Facts and tables as LaTeX, with the package booktabs.
 
 # Columns of longer cells are broken into lines.

@@ -200,6 +200,23 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
+def shares_in_words(shares: NDArray[np.floating], decimals: int) -> list[str]:
+    """Return shares, which sum to 1, with so many decimals, which do too: by largest remainders.
+
+    Examples
+    --------
+    >>> shares_in_words(np.array([1, 1, 1]) / 3, 2)
+    ['0.34', '0.33', '0.33']
+    """
+    unit = 10**decimals
+    units = np.asarray(shares, dtype=np.float64) * unit
+    # what is above a whole number by rounding errors alone is below it by as little
+    whole = np.floor(units + 1e-6)
+    lacking = round(float(units.sum() - whole.sum()))
+    whole[np.argsort(whole - units, kind="stable")[: max(lacking, 0)]] += 1
+    return [f"{share / unit:.{decimals}f}" for share in whole]
+
+
 def p_in_words(p: float, digits: int = 3) -> str:
     """Return "= " and a p-value with `digits` significant digits, or a bound of a tiny one."""
     return SMALLER if p < LEAST_P else f"= {p:.{digits}g}"
@@ -230,16 +247,15 @@ def _rounded(value: float, unit: float, digits: int) -> str:
 class SplitText:
     """One split as text.
 
-    `terms`: not to be broken across lines: ``("0.42*bmi", "- 1.3*age")``.  `left`, `right`: the
-    comparisons: ``"<= 3.2"`` and ``"> 3.2"``.  `missing`: where rows with a missing cell go, ``""``
-    if there were none.  `fills`: the imputation values of several terms: ``("bmi as 26.4",)``.
+    `terms`: not to be broken across lines: ``("0.42*bmi", "- 1.3*age", "(+ 11 if bmi is
+    missing)")``.  `left`, `right`: the comparisons: ``"<= 3.2"`` and ``"> 3.2"``.  `missing`: where
+    rows with a missing cell go, ``""`` if there were none.
     """
 
     terms: tuple[str, ...]
     left: str
     right: str
     missing: str = ""
-    fills: tuple[str, ...] = ()
 
     @property
     def to_left(self) -> str:
@@ -255,8 +271,6 @@ class SplitText:
         words = [*self.terms, comparison]
         if self.missing == side:
             words.append("or missing")
-        if self.fills:
-            words.append(f"(missing {', '.join(self.fills)})")
         return " ".join(words)
 
 
@@ -313,14 +327,7 @@ class SplitWriter:
                 return text
             missing = "left" if terms[0].coef * fill <= threshold else "right"
             return replace(text, missing=missing)
-        fills = self._fills(node)
-        return replace(
-            self._sum(terms, threshold),
-            fills=tuple(
-                f"{self._columns[column]} as {self._in_unit(column, fill)}"
-                for column, fill in fills.items()
-            ),
-        )
+        return self._sum(terms, threshold, self._fills(node))
 
     def _fills(self, node: int) -> dict[int, float]:
         """Return by column the imputation values of the terms of `node`."""
@@ -414,16 +421,28 @@ class SplitWriter:
         most = self._max_characters
         return str(level) if most is None else shortened(str(level), most)
 
-    def _sum(self, terms: list[_Term], threshold: float) -> SplitText:
+    def _sum(self, terms: list[_Term], threshold: float, fills: dict[int, float]) -> SplitText:
         ordered = sorted(terms, key=lambda term: -abs(term.theta))
         shown = [_signed(term, self._digits) for term in ordered[: self._max_terms]]
+        empty = [
+            self._if_missing(term, fills[term.column])
+            for term in ordered[: self._max_terms]
+            if term.column is not None and term.column in fills
+        ]
         first = shown[0][2:] if shown[0].startswith("+") else f"-{shown[0][2:]}"
         words = [first, *shown[1:]]
         if len(terms) > len(shown):
             words.append(f"+ {len(terms) - len(shown)} more")
+        words += empty
         # θ has length 1 and predictors are in [0, 1]: projections have a range of about 1
         point = _rounded(threshold, 1.0, self._digits)
         return SplitText(tuple(words), f"<= {point}", f"> {point}")
+
+    def _if_missing(self, term: _Term, fill: float) -> str:
+        """Return what the sum has in place of a term whose cell is missing."""
+        amount = term.coef * fill
+        sign = "-" if amount < 0 else "+"
+        return f"({sign} {_rounded(abs(amount), 1.0, self._digits)} if {term.name} is missing)"
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ def test_axis_is_cart(plane):
     )
     cart = DecisionTreeRegressor(min_samples_leaf=4, max_depth=5)
     cart.fit(data[["a", "b"]].to_numpy(), data.height)
-    assert int(tree.n_leaves[0]) == cart.get_n_leaves()
+    assert tree.n_leaves == cart.get_n_leaves()
     np.testing.assert_allclose(
         tree.fittedvalues, cart.predict(data[["a", "b"]].to_numpy()), rtol=1e-12
     )
@@ -201,7 +201,7 @@ def test_a_longer_forest_begins_with_the_shorter(cars):
 
 
 def test_growth_stops_at_max_leaves_and_max_depth(cars):
-    assert odt("mpg ~ .", cars, max_leaves=lambda n: n**0.5, seed=1).n_leaves.tolist() == [19]
+    assert odt("mpg ~ .", cars, max_leaves=lambda n: n**0.5, seed=1).n_leaves == 19
     assert odt("mpg ~ .", cars, max_depth=2, seed=1).nodes.depth.max() == 2
     assert odt("mpg ~ .", cars, min_leaf=30, seed=1).nodes["count"].min() >= 30
 
@@ -210,7 +210,7 @@ def test_a_penalty_makes_smaller_and_sparser_trees(cars):
     free, aic, bic = (
         odt("mpg ~ .", cars, penalty=name, alpha=None, seed=1) for name in (None, "aic", "bic")
     )
-    assert bic.n_leaves[0] < aic.n_leaves[0] < free.n_leaves[0]
+    assert bic.n_leaves < aic.n_leaves < free.n_leaves
     terms = [tree.splits.groupby("node").size().mean() for tree in (free, bic)]
     assert terms[1] < terms[0]
 
@@ -222,7 +222,7 @@ def test_a_fixed_subset_size_bounds_the_predictors_of_a_split(cars):
 
 def test_alpha_prunes(cars):
     tree = odt("mpg ~ .", cars, alpha=1.0, seed=1)
-    assert tree.n_leaves[0] < tree.parent.n_leaves[0]
+    assert tree.n_leaves < tree.parent.n_leaves
     grown, pruned = (
         odrf.odrf("mpg ~ .", cars, n_trees=5, alpha=alpha, seed=1) for alpha in (None, 1.0)
     )

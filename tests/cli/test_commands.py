@@ -177,8 +177,8 @@ def test_prune_shows_the_path_and_saves_the_pruned_tree(inside, tmp_path, capsys
     found = parsed(capsys, "prune", "tree.odrf", *extra)
     chosen = path.best("1se")
     assert len(found["path"]) == len(path.table)
-    assert found["pruned"]["leaves"] == [chosen.n_leaves[0]]
-    assert odrf.load(small).n_leaves[0] == chosen.n_leaves[0]
+    assert found["pruned"]["leaves"] == [chosen.n_leaves]
+    assert odrf.load(small).n_leaves == chosen.n_leaves
     assert parsed(capsys, "prune", "tree.odrf", "--leaves", "3")["pruned"]["leaves"] == [3]
     found = parsed(capsys, "prune", "tree.odrf", "--newdata", "table.csv", "--alpha", "50")
     expected = tree.pruning_path(newdata=load_data("diabetes")).table["xerror"]
@@ -312,7 +312,7 @@ def test_weights_are_named_by_their_column(inside, capsys):
     )
     data = load_data("diabetes")
     fit = odrf.odt("progression ~ bmi + bp", data, weights="age", seed=1)
-    assert found["leaves"] == [fit.n_leaves[0]]
+    assert found["leaves"] == [fit.n_leaves]
 
 
 def test_reader_of_predictions_that_leaves_early_is_no_error(folder):

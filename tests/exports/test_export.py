@@ -376,7 +376,7 @@ def test_arithmetic_is_written(term):
     half, quarter = 0.5, np.float64(0.25)
     data = wide_table().assign(**{"two words": lambda rows: rows["b"] / 100})
     fit = odrf.odt(f"y ~ {term}", data, max_leaves=6, seed=1)
-    assert half == 2 * quarter and fit.n_leaves[0] == 6
+    assert half == 2 * quarter and fit.n_leaves == 6
     expected = predicted(fit, data)
     assert in_python(fit.to_python(), data) == expected
     assert in_sqlite(fit.to_sql("sqlite"), data) == expected

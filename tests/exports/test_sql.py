@@ -184,7 +184,7 @@ def test_deep_trees_are_shallow_in_sql():
     assert fit.nodes["depth"].max() > 12
     text = fit.to_sql("sqlite")
     indents = [len(line) - len(line.lstrip()) for line in text.split("\n")]
-    assert max(indents) <= 4 * np.log2(fit.n_leaves[0])
+    assert max(indents) <= 4 * np.log2(fit.n_leaves)
     assert in_sqlite(text, data) == predicted(fit, data)
 
 

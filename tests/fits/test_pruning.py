@@ -24,7 +24,7 @@ def test_alpha_by_folds(table, number_tree, alpha, rule):
     assert tree.nodes.equals(by_hand.nodes)
     assert tree.control.alpha == by_hand.control.alpha
     assert tree.call == f"odt('{FORMULA}', data, alpha='{alpha}', seed=1)"
-    assert tree.parent.n_leaves[0] == number_tree.n_leaves[0]
+    assert tree.parent.n_leaves == number_tree.n_leaves
     assert tree.path.row(rule) >= 0
     text = str(tree.summary())
     assert {"cv": "smallest error", "1se": "1-SE rule"}[alpha] + ", 10-fold" in text
@@ -36,9 +36,9 @@ def test_by_default_a_tree_is_pruned_at_the_smallest_error(table, formula):
     grown = odrf.odt(formula, table, alpha=None, seed=1)
     assert same_bits(tree.forest, asked.forest)
     assert same_bits(tree.parent.forest, grown.forest) and grown.parent is None
-    assert tree.n_leaves[0] == grown.prune(rule="min").n_leaves[0] < grown.n_leaves[0]
+    assert tree.n_leaves == grown.prune(rule="min").n_leaves < grown.n_leaves
     text = " ".join(str(tree.summary()).split())
-    assert f"(smallest error, 10-fold cross-validation), from {grown.n_leaves[0]} leaves" in text
+    assert f"(smallest error, 10-fold cross-validation), from {grown.n_leaves} leaves" in text
     assert tree.call == f"odt('{formula}', data, seed=1)"
     assert grown.call == f"odt('{formula}', data, alpha=None, seed=1)"
 
@@ -81,8 +81,8 @@ def test_alpha_by_rate(table, number_tree, name, rate, pruning):
 def test_leaves_by_rate(table, number_tree, name, rate):
     tree = odrf.odt(FORMULA, table, max_leaves=name, seed=1)
     leaves = tree.control.max_leaves
-    assert tree.n_leaves[0] == leaves
-    assert 1 < leaves <= number_tree.n_leaves[0]
+    assert tree.n_leaves == leaves
+    assert 1 < leaves <= number_tree.n_leaves
     constant = tree.control.max_leaves_rule.constant
     assert leaves == pytest.approx(constant * rate(120), abs=0.6)
     path = number_tree.pruning_path("growth", cv=None)
@@ -151,7 +151,7 @@ def test_a_forest_of_one_tree_on_all_rows_is_sized_as_a_tree(table, formula, siz
         for revise in ("auto", 0, 50):
             updated = [one.update(rows, revise=revise) for one in (forest, tree)]
             assert same_bits(*(one.forest for one in updated))
-            assert updated[0].n_leaves[0] == updated[1].n_leaves[0]
+            assert updated[0].n_leaves == updated[1].n_leaves
 
 
 # ------------------------------------------------------------------------------------------------

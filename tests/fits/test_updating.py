@@ -250,9 +250,9 @@ def test_rules_in_n_are_asked_again(table, tmp_path):
         return n / 10
 
     tree = odrf.odt(REGRESSION, table[:60], max_leaves=leaves, min_leaf=1, seed=1)
-    assert tree.n_leaves.tolist() == [6]
+    assert tree.n_leaves == 6
     fit = tree.update(table[60:])
-    assert fit.n_leaves.tolist() == [12]
+    assert fit.n_leaves == 12
     assert fit.control.max_leaves == fit.fit.request.max_leaves == 12
     assert "at n = 120" in str(fit.summary())
     tree.save(tmp_path / "tree.odrf")
@@ -268,7 +268,7 @@ def test_a_rate_keeps_its_constant(table):
     tree = odrf.odt(REGRESSION, table[:60], max_leaves="sqrt", min_leaf=1, seed=1)
     fit = tree.update(table[60:])
     constant = tree.control.max_leaves_rule.constant
-    assert fit.control.max_leaves == round(constant * 120**0.5) == fit.n_leaves[0]
+    assert fit.control.max_leaves == round(constant * 120**0.5) == fit.n_leaves
     assert fit.control.max_leaves_rule.constant == constant
     assert fit.control.max_leaves_rule.along[0] == constant * 120**0.5
 

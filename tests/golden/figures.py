@@ -49,7 +49,7 @@ def figures_of(fit: Any) -> dict[str, float]:
         "mean prediction": float(first.mean()),
         "standard deviation of predictions": float(first.std(ddof=0)),
         "mean residual": float(np.abs(residuals(fit.fit, predictions.to_numpy())).mean()),
-        "leaves": float(fit.n_leaves.mean()),
+        "leaves": float(np.mean(fit.n_leaves)),
         "largest importance": float(fit.importance("impurity")["share"].max()),
     }
 

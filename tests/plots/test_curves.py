@@ -224,7 +224,7 @@ def test_the_axes_name_sizes_and_alpha(tree):
 def test_training_errors_where_nothing_was_held_out(tree):
     path = tree.pruning_path("growth", cv=None)
     every, chosen = path.plot().lines
-    assert len(every.get_ydata()) == tree.n_leaves[0]
+    assert len(every.get_ydata()) == tree.n_leaves
     np.testing.assert_array_equal(chosen.get_xdata(), path.table["leaves"])
     np.testing.assert_array_equal(chosen.get_ydata(), path.table["error"])
     (alone,) = tree.pruning_path(cv=None).plot().lines

@@ -89,7 +89,7 @@ def test_given_axes_are_used_and_the_text_shrinks_to_fit(hitters):
 
 
 def test_large_trees_are_cut_and_say_so(hitters):
-    leaves = int(hitters.n_leaves[0])
+    leaves = hitters.n_leaves
     ax = hitters.plot()
     check_drawing(ax)
     title = texts(ax)[-1]

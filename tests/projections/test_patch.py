@@ -147,7 +147,7 @@ def test_pixels_are_summed_in_their_own_units_and_constant_ones_left_out():
 
 def test_images_that_are_all_alike_are_not_split():
     data = odrf.from_images(np.full((9, 3, 3), 7.0), np.arange(9.0))
-    assert odrf.odt("y ~ .", data, projection="patch", seed=1).n_leaves[0] == 1
+    assert odrf.odt("y ~ .", data, projection="patch", seed=1).n_leaves == 1
 
 
 @pytest.mark.parametrize("wrap", [False, True])

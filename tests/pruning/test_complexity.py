@@ -262,7 +262,7 @@ def test_the_path_takes_the_subtrees_by_their_statistics(tree):
     assert table["error"].iloc[-1] == pytest.approx(statistics.sum())
     for alpha, leaves, error in table[["alpha", "leaves", "error"]].to_numpy():
         small = tree.prune(alpha=alpha, loss="log_rank")
-        assert small.n_leaves[0] == leaves
+        assert small.n_leaves == leaves
         kept = small.nodes["log_rank"].sum()
         assert kept == pytest.approx(statistics.sum() - error)
         # what is told of the nodes stays
@@ -275,9 +275,9 @@ def test_a_tree_is_pruned_by_each_choice(tree):
     assert path.loss == "log_rank"
     assert path.best("min").nodes.equals(tree.prune(rule="min", path=path).nodes)
     assert tree.prune(rule="1se", loss="log_rank").path.is_evaluated
-    assert tree.prune(leaves=3, loss="log_rank").n_leaves[0] <= 3
+    assert tree.prune(leaves=3, loss="log_rank").n_leaves <= 3
     small = tree.prune(alpha=1e9, loss="log_rank")
-    assert small.n_leaves[0] == 1
+    assert small.n_leaves == 1
     assert small.fit.call.endswith(".prune(alpha=1000000000.0, loss='log_rank')")
     # alpha= of odt() is on another scale
     assert small.fit.control.alpha is None
@@ -339,7 +339,7 @@ def test_saved_trees_keep_their_statistics(tree, tmp_path):
     again = odrf.load(tmp_path / "tree")
     assert again.nodes.equals(tree.nodes)
     small, same = (one.prune(alpha=20, loss="log_rank") for one in (tree, again))
-    assert 1 < small.n_leaves[0] < tree.n_leaves[0] and small.nodes.equals(same.nodes)
+    assert 1 < small.n_leaves < tree.n_leaves and small.nodes.equals(same.nodes)
     small.save(tmp_path / "small")
     kept = odrf.load(tmp_path / "small")
     assert kept.nodes.equals(small.nodes) and kept.path.loss == "log_rank"

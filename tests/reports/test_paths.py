@@ -44,7 +44,7 @@ def test_table(path, number_tree):
 def test_every_row_is_a_tree(path, number_tree):
     for k, row in path.table.iterrows():
         tree = path.tree(k)
-        assert tree.n_leaves[0] == row["leaves"]
+        assert tree.n_leaves == row["leaves"]
         assert tree.training_error == pytest.approx(row["error"])
         assert tree.parent is number_tree
         assert tree.path is path
@@ -54,7 +54,7 @@ def test_copied_calls_give_the_same_tree(number_tree):
     path = number_tree.pruning_path(cv=None)
     tree = path.tree(len(path.table) - 2)
     alpha = float(tree.call.rsplit("alpha=", 1)[1].rstrip(")"))
-    assert number_tree.prune(alpha=alpha).n_leaves[0] == tree.n_leaves[0]
+    assert number_tree.prune(alpha=alpha).n_leaves == tree.n_leaves
 
 
 def test_rules_of_choice(path):
@@ -62,8 +62,8 @@ def test_rules_of_choice(path):
     least = path.best("min")
     assert table["xerror"][path.row("min")] == table["xerror"].min()
     limit = table["xerror"].min() + table["xstd"][path.row("min")]
-    assert path.best("1se").n_leaves[0] == table["leaves"][table["xerror"] <= limit].min()
-    assert path.best("1se").n_leaves[0] <= least.n_leaves[0]
+    assert path.best("1se").n_leaves == table["leaves"][table["xerror"] <= limit].min()
+    assert path.best("1se").n_leaves <= least.n_leaves
     with pytest.raises(InputError, match="rule='2se' is not known"):
         path.best("2se")
 
@@ -186,7 +186,7 @@ def test_case_weights_count(table):
 def end_of(parent, tree, **options):
     """The rows of the parent's path that the path of the pruned tree has to have."""
     table = parent.pruning_path(**options).table
-    return table[table["leaves"] <= tree.n_leaves[0]].reset_index(drop=True)
+    return table[table["leaves"] <= tree.n_leaves].reset_index(drop=True)
 
 
 def large(kind, table):
@@ -209,8 +209,8 @@ def test_the_path_of_a_pruned_tree_is_the_end_of_its_parents(kind, table, rule):
     ):
         found = small.pruning_path(rule, cv=4)
         pd.testing.assert_frame_equal(found.table, end_of(whole, small, pruning=rule, cv=4))
-        assert found.tree(0).n_leaves[0] == small.n_leaves[0]
-        assert found.tree(0).prune(alpha=0.0).n_leaves[0] == small.n_leaves[0]
+        assert found.tree(0).n_leaves == small.n_leaves
+        assert found.tree(0).prune(alpha=0.0).n_leaves == small.n_leaves
     training = small.pruning_path(rule, cv=None).table
     pd.testing.assert_frame_equal(training, end_of(whole, small, pruning=rule, cv=None))
 
@@ -234,7 +234,7 @@ def test_a_tree_pruned_by_its_options_chooses_as_its_parent_does(formula, option
     of_parent = end_of(tree.parent, tree)
     pd.testing.assert_frame_equal(tree.pruning_path().table, of_parent)
     again, best = tree.prune(rule="min"), of_parent["xerror"].to_numpy()[::-1].argmin()
-    assert again.n_leaves[0] == of_parent["leaves"].iloc[::-1].iloc[best]
+    assert again.n_leaves == of_parent["leaves"].iloc[::-1].iloc[best]
 
 
 def test_a_tree_of_a_pruned_forest_has_the_end_of_the_path(number_forest):
@@ -470,7 +470,7 @@ def test_a_blend(kind, table):
 def test_a_tree_of_a_forest(forest):
     one = forest.tree(2)
     path = one.growth_path(cv=3)
-    assert path.size == one.n_leaves[0]
+    assert path.size == one.n_leaves
     assert path.table["train"].iloc[-1] == pytest.approx(one.training_error)
 
 
@@ -639,7 +639,7 @@ def test_out_of_bag_each_tree_is_pruned_by_the_other_rows(forest_of_forest_path)
             losses = [losses_of(predict(tree.forest, X, 1), y).mean() for tree in trees]
             least = np.flatnonzero(losses <= min(losses) + 1e-12)[-1]
             apart = forest_of_forest_path.tree(b).prune(float(choice.alphas[f, b]))
-            assert apart.n_leaves[0] == trees[least].n_leaves[0]
+            assert apart.n_leaves == trees[least].n_leaves
 
 
 @lru_cache

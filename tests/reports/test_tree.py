@@ -151,7 +151,7 @@ def test_the_best_fit_is_that_of_the_row(paths):
     pruning, growth, depth, forests, steps = paths
     for given in ({}, {"rule": "min"}, {"rule": "1se"}):
         rows = [path.row(**given) for path in paths]
-        assert pruning.best(**given).n_leaves[0] == pruning.table["leaves"][rows[0]]
+        assert pruning.best(**given).n_leaves == pruning.table["leaves"][rows[0]]
         assert growth.best_size(**given) == growth.table["leaves"][rows[1]]
         assert depth.best_size(**given) == depth.table["depth"][rows[2]]
         found = forests.best(**given).n_leaves.mean()

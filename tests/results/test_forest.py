@@ -148,7 +148,7 @@ def test_a_tree_counts_the_rows_it_drew(number_forest):
     assert tree.nodes.loc[0, "count"] == 120
     assert tree.call.endswith(".tree(3)")
     assert "bootstrap" in str(tree.summary())
-    assert tree.prune(leaves=2).n_leaves[0] == 2
+    assert tree.prune(leaves=2).n_leaves == 2
 
 
 def test_pruning_prunes_every_tree(number_forest, class_forest):

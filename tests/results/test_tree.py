@@ -28,7 +28,7 @@ def test_nodes_form_the_tree(number_tree):
     np.testing.assert_array_equal(
         left["count"].to_numpy() + right["count"].to_numpy(), inner["count"]
     )
-    assert nodes["leaf"].sum() == number_tree.n_leaves[0]
+    assert nodes["leaf"].sum() == number_tree.n_leaves
     assert nodes["left"][nodes["leaf"]].isna().all()
 
 
@@ -131,21 +131,21 @@ def test_weights_count_in_scores(table):
 def test_pruning_to_leaves(number_tree):
     path = number_tree.pruning_path("growth", cv=None)
     small = number_tree.prune(leaves=3, path=path)
-    assert small.n_leaves[0] == 3
+    assert small.n_leaves == 3
     assert len(small.nodes) == 5
     assert small.parent is number_tree
     assert small.path is path
     assert number_tree.parent is None
     assert small.call.endswith(".prune(leaves=3)")
     assert small.nodes["value"].equals(number_tree.nodes["value"].loc[small.nodes.index])
-    whole = int(number_tree.n_leaves[0])
+    whole = number_tree.n_leaves
     assert number_tree.prune(leaves=whole).nodes.equals(number_tree.nodes)
 
 
 def test_weakest_links_leave_the_largest_tree_of_no_more_leaves(number_tree):
     sizes = number_tree.pruning_path(cv=None).table["leaves"].to_numpy()
-    for leaves in range(1, int(number_tree.n_leaves[0]) + 1):
-        found = number_tree.prune(leaves=leaves).n_leaves[0]
+    for leaves in range(1, number_tree.n_leaves + 1):
+        found = number_tree.prune(leaves=leaves).n_leaves
         assert found == sizes[sizes <= leaves].max()
 
 
@@ -154,13 +154,13 @@ def test_pruning_at_alpha(number_tree, rule):
     path = number_tree.pruning_path(rule, cv=None)
     small = number_tree.prune(alpha=0.05, path=path)
     cost = path.table["error"] + 0.05 * path.table["leaves"]
-    assert small.n_leaves[0] == path.table["leaves"][cost.idxmin()]
+    assert small.n_leaves == path.table["leaves"][cost.idxmin()]
     assert (small.control.alpha, small.control.pruning) == (0.05, rule)
     assert small.training_error == pytest.approx(path.table["error"][cost.idxmin()])
     again = small.prune(alpha=0.01)
-    assert again.n_leaves[0] == small.n_leaves[0]
+    assert again.n_leaves == small.n_leaves
     assert again.control.alpha == 0.05
-    leaves = number_tree.n_leaves[0]
+    leaves = number_tree.n_leaves
     assert f"alpha = 0.05, from {leaves} leaves" in str(small.summary())
 
 
@@ -176,7 +176,7 @@ def test_alpha_of_the_fit_prunes(number_tree, table):
 def test_pruning_by_what_folds_find(number_tree):
     small = number_tree.prune(rule="1se")
     assert small.call.endswith(".prune(rule='1se')")
-    assert small.n_leaves[0] == small.path.best("1se").n_leaves[0]
+    assert small.n_leaves == small.path.best("1se").n_leaves
     assert "10-fold" in small.path.by
 
 
@@ -234,7 +234,7 @@ def test_summary(request, kind):
     tree = request.getfixturevalue(kind)
     text = str(tree.summary())
     assert tree.call in text
-    assert f"Leaves           {tree.n_leaves[0]}" in text
+    assert f"Leaves           {tree.n_leaves}" in text
     assert ("Confusion matrix (training rows" in text) == (kind == "class_tree")
     assert ("Training R²" in text) == (kind == "number_tree")
     assert max(map(len, text.split("\n"))) <= 90
@@ -293,7 +293,7 @@ def test_a_summary_says_which_call_has_pruned_a_tree_whose_alpha_folds_have_chos
     assert pruned_line(tree.prune(alpha=1.5).prune(alpha=0)) == by_alpha
     by_rule = tree.prune(rule="1se")
     assert pruned_line(by_rule).endswith(f"by prune(rule='1se'), from {most} leaves")
-    assert by_rule.n_leaves[0] < tree.n_leaves[0]
+    assert by_rule.n_leaves < tree.n_leaves
 
 
 def test_a_tree_of_a_forest_pruned_by_a_call_does_not_say_that_rows_chose_alpha(table):

@@ -320,9 +320,11 @@ def test_a_sum_says_what_missing_values_count_as():
     sums = splits.groupby("node").filter(lambda rows: len(rows) > 1)
     of_age = sums[sums["column"] == "age"].iloc[0]
     split = SplitWriter(tree.forest, tree.design).split(int(of_age["node"]))
-    assert split.fills[0].startswith("age as ")
-    assert abs(float(split.fills[0].split()[-1]) - of_age["fill"]) < 0.01
-    assert "(missing age as " in split.to_left
+    term = next(term for term in split.terms if "age is missing" in term)
+    sign, amount = term.strip("(").split()[:2]
+    added = float(f"{sign}{amount}")
+    assert abs(added - of_age["coefficient"] * of_age["fill"]) < 1e-3 * max(1.0, abs(added))
+    assert f" {term} <= " in split.to_left and f" {term} > " in split.to_right
     # the fill is what an empty cell counts as
     node = int(of_age["node"])
     rows = splits[splits["node"] == node].set_index("column")

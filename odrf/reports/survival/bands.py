@@ -241,7 +241,7 @@ def bands_of(
         errors_of_curves = curve_errors(
             PredictedRows(fit, rows.X, unseen), at, level, number, bar.update
         )
-    warn_of_few_trees(fit.forest.n_trees, errors_of_curves.trees_advised)
+    warn_of_few_trees(fit, errors_of_curves.trees_advised)
     estimate, std_error = (
         spread_numbers(values, rows.complete)
         for values in (errors_of_curves.estimate, errors_of_curves.std_error)

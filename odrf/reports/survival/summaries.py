@@ -162,7 +162,9 @@ def _by_cause(of_causes: Mapping[str, validation.EvaluatedPredictions]) -> pd.Da
 
 
 def _name(fit: SurvivalFit) -> str:
-    return "Oblique random forest" if fit.forest.n_trees > 1 else "Oblique decision tree"
+    return summaries.kind_of_trees(
+        fit, "random forest" if fit.forest.n_trees > 1 else "decision tree"
+    )
 
 
 def _source(source: str) -> str:
@@ -385,7 +387,7 @@ def boosted_survival_summary(
     notes = (*importance.notes, *missing_notes(fit))
     if evaluated is None:
         notes = (*notes, UNKNOWN_OF_BOOSTED)
-    return Summary("Boosted oblique trees: survival", fit.call, facts, sections, notes)
+    return Summary(f"{summaries.boosted_trees(fit)}: survival", fit.call, facts, sections, notes)
 
 
 def boosted_survival_card(
@@ -398,7 +400,7 @@ def boosted_survival_card(
         "Leaves": summaries.mean_and_range(fit.forest.leaves()),
         **scores,
     }
-    title = f"Boosted oblique trees, {loss_in_words(fit.control.loss)} loss"
+    title = f"{summaries.boosted_trees(fit)}, {loss_in_words(fit.control.loss)} loss"
     return summaries.fit_card(title, fit, facts, _boosted_events(fit))
 
 

@@ -117,6 +117,13 @@ class SurvivalTreeResults(LeafCurveResults):
             parent, path = pruning.before_pruning(self, path)
         self.parent, self.path = parent, path
 
+    __str__ = export.tree_as_text
+
+    @property
+    def n_leaves(self) -> int:  # type: ignore[override]
+        """Number of leaves."""
+        return int(self.fit.forest.leaves()[0])
+
     # Predictions
     predict = curve_predictions.predict
     curves = curve_predictions.curves

@@ -284,11 +284,11 @@ def test_pruning_is_by_errors_of_the_response():
     path = tree.pruning_path()
     sizes = path.table.set_index("leaves")
     smaller = tree.prune(alpha=float(path.table["alpha"].iloc[-1]))
-    assert smaller.n_leaves[0] == 1
+    assert smaller.n_leaves == 1
     error = ((DATA["y"] - DATA["y"].mean()) ** 2).mean()
     assert smaller.training_error == pytest.approx(error)
     assert sizes["error"].iloc[0] < sizes["error"].iloc[-1]
-    assert odrf.odt("y ~ a + b + f", DATA, split_scale="log", seed=1).n_leaves[0] < tree.n_leaves[0]
+    assert odrf.odt("y ~ a + b + f", DATA, split_scale="log", seed=1).n_leaves < tree.n_leaves
 
 
 @pytest.mark.parametrize("options", [{"alpha": "oob"}, {"alpha": 0.01}, {"honest": True}])

@@ -58,7 +58,7 @@ def test_a_fit_comes_back_as_it_was(data, tmp_path, fit):
     assert after.call == before.call
     assert str(after.consistency().summary()) == str(before.consistency().summary())
     if before.parent is not None:
-        assert (after.parent.n_leaves == before.parent.n_leaves).all()
+        assert np.all(after.parent.n_leaves == before.parent.n_leaves)
 
 
 def test_arrays_that_are_made_for_the_file_are_let_go_one_by_one(data, tmp_path, monkeypatch):
@@ -137,7 +137,7 @@ def test_another_version_warns(small, tmp_path, monkeypatch):
     small.save(file)
     monkeypatch.undo()
     with pytest.warns(UserWarning, match=r"written by odrf 0\.0\.0") as caught:
-        assert odrf.load(file).n_leaves[0] == 3
+        assert odrf.load(file).n_leaves == 3
     assert caught[0].filename == __file__
 
 

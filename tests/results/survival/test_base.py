@@ -196,16 +196,16 @@ def test_trees_are_pruned_by_the_deviance_of_all_causes():
         time=rng.exponential(size=500), event=pd.Categorical(cause, ["none", "a", "b"])
     )
     tree = odrf.odt(FORMULA, rows, alpha="1se", seed=1)
-    assert 1 < tree.n_leaves[0] < 12
+    assert 1 < tree.n_leaves < 12
     lowest = rows.assign(u=-0.9, v=0.0, w=0.0).head(1)
     highest = lowest.assign(u=0.9)
     found = [tree.predict(row, type="incidence", times=3.0).iloc[0] for row in (lowest, highest)]
     assert found[0]["a", 3.0] < 0.2 < 0.6 < found[1]["a", 3.0]
     assert tree.nodes["relative_hazard"].iloc[0] == pytest.approx(1.0)
     by_rows = tree.parent.pruning_path(newdata=rows.head(100))
-    assert by_rows.best("min").n_leaves[0] > 1
+    assert by_rows.best("min").n_leaves > 1
     together = odrf.odt(FORMULA, rows.assign(event=cause != "none"), alpha="1se", seed=1)
-    assert together.n_leaves[0] == 1
+    assert together.n_leaves == 1
 
 
 MELANOMA = odrf.load_data("melanoma")

@@ -41,7 +41,7 @@ def require_curves_of_rows(tree, data):
         curve = kaplan_meier(some["time"].to_numpy(), some["event"].to_numpy(int))
         expected = np.tile(curve.curve(times), (len(rows), 1))
         np.testing.assert_allclose(found.iloc[rows], expected, atol=1e-12)
-    assert leaf.nunique() == tree.n_leaves[0]
+    assert leaf.nunique() == tree.n_leaves
 
 
 def test_leaves_predict_the_curves_of_their_rows(grown, data):
@@ -50,24 +50,24 @@ def test_leaves_predict_the_curves_of_their_rows(grown, data):
 
 def test_pruned_trees_predict_the_curves_of_their_own_leaves(grown, data):
     for pruned in (grown.prune(leaves=4), grown.prune(alpha=0.03), grown.prune(rule="1se")):
-        assert 1 < pruned.n_leaves[0] < grown.n_leaves[0]
+        assert 1 < pruned.n_leaves < grown.n_leaves
         require_curves_of_rows(pruned, data)
         assert pruned.parent is grown
 
 
 def test_the_default_is_the_subtree_of_smallest_held_out_deviance(tree, grown):
     path = tree.path
-    assert tree.n_leaves[0] == path.table["leaves"].iloc[path.row("min")]
+    assert tree.n_leaves == path.table["leaves"].iloc[path.row("min")]
     assert tree.control.criterion == "log_rank"
     assert tree.parent.nodes.equals(grown.nodes)
-    assert path.best("1se").n_leaves[0] <= tree.n_leaves[0]
+    assert path.best("1se").n_leaves <= tree.n_leaves
     assert "exponential deviance" in str(path.summary())
 
 
 def test_sizes_by_options(data):
-    assert odrf.odt(FORMULA, data, max_leaves=5, seed=1).n_leaves[0] == 5
+    assert odrf.odt(FORMULA, data, max_leaves=5, seed=1).n_leaves == 5
     by_rate = odrf.odt(FORMULA, data, max_leaves="sqrt", seed=1)
-    assert by_rate.control.max_leaves == by_rate.n_leaves[0]
+    assert by_rate.control.max_leaves == by_rate.n_leaves
     require_curves_of_rows(by_rate, data)
     by_growth = odrf.odt(FORMULA, data, pruning="growth", seed=1)
     kept = by_growth.nodes.loc[~by_growth.nodes["leaf"], "order"]
@@ -85,7 +85,7 @@ def test_honest_trees_are_described_by_the_other_half(data):
 
 def test_nodes_and_splits_are_tables_of_the_tree(tree, data):
     nodes = tree.nodes
-    assert nodes["leaf"].sum() == tree.n_leaves[0]
+    assert nodes["leaf"].sum() == tree.n_leaves
     assert nodes.loc[0, "count"] == 220 and nodes.loc[0, "events"] == data["event"].sum()
     curve = kaplan_meier(data["time"].to_numpy(), data["event"].to_numpy(int))
     assert nodes.loc[0, "median"] == curve.quantile()
@@ -98,7 +98,7 @@ def test_rules_have_a_line_for_each_node(tree):
     text = tree.rules(digits=3, max_terms=2)
     lines = text.splitlines()
     assert lines[0] == f"n = 220, {FORMULA}"
-    assert sum(line.endswith("*") for line in lines) == tree.n_leaves[0]
+    assert sum(line.endswith("*") for line in lines) == tree.n_leaves
     assert "0) root  n = 220  events = " in text and "hazard = 1" in text
     with pytest.raises(odrf.InputError, match="digits"):
         tree.rules(digits=0)
@@ -127,7 +127,7 @@ def test_importances_are_the_deviance_that_splits_remove(grown):
 def test_the_plot_has_a_panel_with_two_curves_for_each_leaf(tree):
     ax = tree.plot()
     panels = ax.child_axes
-    assert len(panels) == tree.n_leaves[0]
+    assert len(panels) == tree.n_leaves
     last = tree.event_times[-1]
     for panel in panels:
         assert len(panel.lines) == 2 and panel.get_xlim() == (0.0, last)
@@ -173,7 +173,7 @@ def test_a_saved_tree_is_loaded_as_it_was(tree, data, rows, tmp_path):
         assert again.predict().equals(tree.predict())
         assert str(again.summary()) == str(tree.summary())
     else:
-        assert again.prune(leaves=2).n_leaves[0] == 2
+        assert again.prune(leaves=2).n_leaves == 2
         for needs_rows in (again.predict, again.pruning_path, again.summary):
             with pytest.raises(odrf.InputError, match="needs the training rows"):
                 needs_rows()
