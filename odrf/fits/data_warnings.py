@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -333,19 +333,17 @@ def _response_numbers(fit: AnyFit) -> Floats:
     return (codes == np.bincount(codes).argmax()).astype(np.float64)
 
 
-def repeated_rows(fit: AnyFit, data: pd.DataFrame) -> tuple[str, data_checks.Repetition] | None:
+def repeated_rows(
+    fit: AnyFit, data: pd.DataFrame, candidates: Sequence[CandidateGroups]
+) -> tuple[str, data_checks.Repetition] | None:
     """Return the column of `data` by which the training rows are repeated measurements, or None."""
-    response = set(fit.design.response.columns)
-    names = [name for name in data.columns if isinstance(name, str) and name not in response]
     predictors = _predictors(fit.design, data)
     predictors = predictors[:: max(1, -(-len(predictors) // MOST_PREDICTORS))]
     of_rows = np.zeros(len(data))
     of_rows[fit.data.complete] = _response_numbers(fit)
     repeated: list[tuple[str, data_checks.Repetition]] = []
     read: tuple[Integers | None, dict[str, Floats | None]] = None, {}
-    for name, rows, codes, numbered in candidate_groups(
-        data, names, np.flatnonzero(fit.data.complete)
-    ):
+    for name, rows, codes, numbered in candidates:
         if rows is not read[0]:
             read = rows, {each: numbers_or_labels(data[each].iloc[rows]) for each in predictors}
         others = [values for each, values in read[1].items() if each != name and values is not None]
@@ -355,21 +353,21 @@ def repeated_rows(fit: AnyFit, data: pd.DataFrame) -> tuple[str, data_checks.Rep
     return min(repeated, key=lambda each: each[1].mean, default=None)
 
 
-def subjects_by_response(fit: AnyFit, data: pd.DataFrame) -> str | None:
+def subjects_by_response(
+    fit: AnyFit, data: pd.DataFrame, candidates: Sequence[CandidateGroups]
+) -> str | None:
     """Return the column whose values have responses alike beside the predictors, or None.
 
     Labels of a factor do so, too. Of subjects, a predictor is measured once at each of its values,
     as in the same weeks; or, if the formula leaves the column out, a predictor is constant.
     """
-    rows, response = np.flatnonzero(fit.data.complete), set(fit.design.response.columns)
-    names = [name for name in data.columns if isinstance(name, str) and name not in response]
     predictors = _predictors(fit.design, data)
     used = set(predictors)
     predictors = predictors[:: max(1, -(-len(predictors) // MOST_PREDICTORS))]
     of_rows = np.zeros(len(data))
-    of_rows[rows] = _response_numbers(fit)
+    of_rows[fit.data.complete] = _response_numbers(fit)
     found: list[tuple[float, str]] = []
-    for name, some, codes, numbered in candidate_groups(data, names, rows):
+    for name, some, codes, numbered in candidates:
         y = of_rows[some]
         if not data_checks.within_shares(codes, y[np.newaxis])[0] < data_checks.RESPONSE_ALIKE:
             continue
@@ -525,7 +523,10 @@ def warn_of_repeated_rows(fit: AnyFit, data: pd.DataFrame) -> None:
             f"subject in it, and errors are too small for new ones: use groups={subjects!r}"
         )
         return
-    repeated = repeated_rows(fit, data)
+    response = set(fit.design.response.columns)
+    names = [name for name in data.columns if isinstance(name, str) and name not in response]
+    candidates = list(candidate_groups(data, names, np.flatnonzero(fit.data.complete)))
+    repeated = repeated_rows(fit, data, candidates)
     if repeated is not None:
         column, (hardly, columns, _) = repeated
         warn_user(
@@ -535,7 +536,7 @@ def warn_of_repeated_rows(fit: AnyFit, data: pd.DataFrame) -> None:
             f"groups={column!r} if these are subjects or the like"
         )
         return
-    subjects = subjects_by_response(fit, data)
+    subjects = subjects_by_response(fit, data, candidates)
     if subjects is not None:
         warn_user(
             f"rows look like repeated measurements: responses of the same {subjects!r} are much "
