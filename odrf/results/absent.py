@@ -91,9 +91,7 @@ def unknown_name(result: object, name: str) -> NoReturn:
     if isinstance(listed, Absent):
         listed.__get__(result, kind)
     names = [each for each in there(result) if not each.startswith("_")]
-    raise AbsentError(
-        f"{kind.__name__} has no attribute {name!r}{suggestion(name, names, of_fit=True)}"
-    )
+    raise AbsentError(f"{kind.__name__} has no {name!r}{suggestion(name, names, of_fit=True)}")
 
 
 class ResultsType(ABCMeta):
