@@ -136,9 +136,8 @@ def odrf(
     inference : bool, default False
         Grow the forest for standard errors (`ODRFResults.comparisons`, `ODRFResults.slopes`):
         trees of one kind (``blend=False``), each on 30 % of the rows, drawn without replacement
-        (``resample="subsample"``, ``sample_fraction=0.3`` unless you set it).  There are 2,000, so
-        that standard errors of single rows have little Monte Carlo error in tables of 500 rows,
-        unless you set `n_trees` to another number than its default.  Then standard errors
+        (``resample="subsample"``, ``sample_fraction=0.3`` unless you set it).  Averages need 500
+        trees, intervals of single rows more: a warning says how many.  Then standard errors
         of averaged predictions are close to their variation over samples.  The trees are not honest
         unless you set `honest`: averages of honest forests are further from the truth
         (``benchmarks/inference/effects_coverage.py``).

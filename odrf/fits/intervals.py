@@ -17,12 +17,14 @@ from odrf.fits.effects import kinds_of_trees
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.predicting import PREDICTIONS, RowsToPredict, spread_numbers
 from odrf.fits.responses import require_out_of_bag
-from odrf.options.tree import TREES
 from odrf.public.progress import progress_bar
 from odrf.statistics import conformal, jackknife
 from odrf.statistics.effects import limits_of_predicted_share, reach_in_errors
 
 Floats = NDArray[np.float64]
+
+# Advice starts here: so many end the warning of most tables of 500 rows.
+FEWEST_ADVISED = 2000
 
 
 def warn_of_few_trees(fit: AnyFit, advised: int) -> None:
@@ -35,7 +37,7 @@ def warn_of_few_trees(fit: AnyFit, advised: int) -> None:
         return
     n_trees, way = fit.forest.n_trees, "use inference=True, which needs far fewer trees"
     if isinstance(fit, Fit) and fit.control.inference:
-        enough = TREES
+        enough = FEWEST_ADVISED
         while enough < max(advised, n_trees + 1):
             enough *= 2
         way = f"use n_trees={enough}, or the forest's grow({enough - n_trees})"

@@ -349,17 +349,13 @@ NEEDED: dict[str, tuple[Any, str]] = {
 # The smaller the share, the less the jackknife exceeds the variance, and the fewer trees it needs;
 # the forest's bias grows (``benchmarks/inference/effects_coverage.py``).
 SHARE = 0.3
-# Trees by default.  Averages need 500, bands of curves of 700 rows 1,000, and intervals of single
-# rows about 85·√n: with fewer, Monte Carlo error makes standard errors too large.
-TREES = 2000
 
 
 def for_inference(options: Options) -> Options:
     """Return the options of a forest whose standard errors are right, if `inference` is True.
 
-    There are then 2000 trees of one kind, each on 30 % of the rows, drawn without replacement,
-    unless `n_trees` and `sample_fraction` are given.  Raises `InputError` if another option is
-    given that contradicts it.
+    All trees are then of one kind, each on 30 % of the rows, drawn without replacement, unless
+    `sample_fraction` is given.  Raises `InputError` if another option is given that contradicts it.
     """
     if not options.inference:
         return options
@@ -370,8 +366,6 @@ def for_inference(options: Options) -> Options:
                 f"{name}={value!r}, because {reason}: leave out one of the two"
             )
     share = options.sample_fraction if "sample_fraction" in options.given else SHARE
-    n_trees = options.n_trees if "n_trees" in options.given else TREES
     return options.giving(
-        blend=False, resample="subsample", split_scale="response", sample_fraction=share,
-        n_trees=n_trees,
-    )  # fmt: skip
+        blend=False, resample="subsample", split_scale="response", sample_fraction=share
+    )

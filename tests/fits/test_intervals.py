@@ -64,7 +64,10 @@ def test_the_mean_of_trees_varies_less_than_a_response(simulated):
 
 
 def test_every_row_has_a_standard_error_however_few_trees(table):
-    few = odrf.odrf("y ~ a + b + f", table, n_trees=5, seed=1)
+    plain = odrf.odrf("y ~ a + b + f", table, n_trees=5, seed=1)
+    with pytest.warns(UserWarning, match=r"5 trees are few .*; use inference=True"):
+        assert (plain.predict(table, interval="confidence")["std_error"] > 0).all()
+    few = odrf.odrf("y ~ a + b + f", table, n_trees=5, inference=True, seed=1)
     with pytest.warns(UserWarning, match=r"5 trees are few .* n_trees=\d+00, or ") as caught:
         found = few.predict(table, interval="confidence")
     assert caught[0].filename == __file__
@@ -72,9 +75,8 @@ def test_every_row_has_a_standard_error_however_few_trees(table):
     assert found.notna().all(axis=None)
 
 
-@pytest.mark.parametrize("blend", [False, True])
-def test_as_many_trees_as_advised_end_the_warning(simulated, blend):
-    few = odrf.odrf("y ~ .", simulated[:120], n_trees=100, blend=blend, seed=1)
+def test_as_many_trees_as_advised_end_the_warning(simulated):
+    few = odrf.odrf("y ~ .", simulated[:120], n_trees=100, inference=True, seed=1)
     new = simulated[300:500]
     with pytest.warns(UserWarning, match="trees are few") as caught:
         wide = few.predict(new, interval="confidence")

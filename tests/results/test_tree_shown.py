@@ -99,17 +99,15 @@ def test_advice_on_trees_is_stable():
     assert any(re.match(r"use n_trees=[24]000, or the forest's grow\(", one) for one in advice)
 
 
-def test_forests_for_inference_have_enough_trees_by_default():
+def test_averages_of_forests_for_inference_have_enough_trees_by_default():
     data = DIABETES[:80][["bmi", "progression"]]
     forest = odrf.odrf("progression ~ bmi", data, inference=True, seed=1)
-    assert len(forest.n_leaves) == 2000
+    assert len(forest.n_leaves) == 500
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        forest.predict(interval="confidence")
-        forest.predictions()
-        forest.slopes("bmi")
-    few = odrf.odrf("progression ~ bmi", data, inference=True, n_trees=50, seed=1)
-    assert len(few.n_leaves) == 50
+        for target in ("truth", "forest"):
+            forest.predictions(target=target)
+            forest.slopes("bmi", target=target)
 
 
 def test_rules_and_effects_go_to_latex():
