@@ -78,6 +78,7 @@ SHORT = {
         "Proximity.nearest",
         "Proximity.summary",
         "Proximity.to_frame",
+        "PairedComparison.summary",
         "HypothesisTests.summary", "IndividualCurves.plot", "IndividualCurves.summary",
         "Interactions.plot", "Interactions.summary", "PixelImportance.summary",
     ],
@@ -86,6 +87,7 @@ SHORT = {
         "PruningPath.best",
     ],
     "a second or less for 20,000 rows": ["calibration", "discrimination", "roc"],
+    "one prediction of the rows by each of two fits": ["compare_fits"],
     "a few thousand predictions": ["explain"],
     "one pass over the trees or over the training rows": [
         "impute", "map", "outliers", "prototypes",

@@ -117,7 +117,10 @@ MOST_TERMS_PRINTED = 5
 
 def tree_as_text(self: AnyResults) -> str:
     """Return the tree for ``print``: its title and `rules`, as much as a screen or two hold."""
-    title = f"{self._shown_card().title}\n"
+    card = self._shown_card()
+    title = f"{card.title}\n"
+    if "Events" in card.facts:  # with the unit of times, and what means censored
+        title += f"events: {card.facts['Events']}\n"
     return title + reports.tree.printed(rules(self, max_terms=MOST_TERMS_PRINTED))
 
 
