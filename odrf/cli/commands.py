@@ -54,6 +54,7 @@ from odrf.cli.output import (
 from odrf.cli.settings import (
     KINDS_OF_FITS,
     checked_design,
+    in_shell_words,
     read_grid,
     read_model_words,
     read_options,
@@ -61,7 +62,6 @@ from odrf.cli.settings import (
     without_names,
 )
 from odrf.cli.tables import known_texts, read_table
-from odrf.cli.words import in_shell_words
 from odrf.design.columns import TEXT, contents
 from odrf.errors import InputError
 from odrf.loading import INTERRUPTED, end_at_once

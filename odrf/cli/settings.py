@@ -1,20 +1,22 @@
-"""Options and models as words of the command line; formulas that run no code."""
+"""Options, models and messages in words of the command line; formulas that run no code."""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import re
 import shlex
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import pandas as pd
 from patsy import EvalEnvironment
 
-from odrf import auto, graf, odbt, odrf, odt
+from odrf import auto, compare, graf, odbt, odrf, odt, tune
 from odrf.api.calling import DESIGN_ARGUMENTS
+from odrf.cli.files import na_option
 from odrf.design import Design, build_design
 from odrf.design.columns import check_frame
 from odrf.design.formula import read_formula
@@ -23,6 +25,7 @@ from odrf.design.trusted import require_trusted
 from odrf.design.weights import offset_of
 from odrf.errors import InputError, allowed
 from odrf.public.arguments import suggestion
+from odrf.results import ODRFResults
 
 SET = "--set"
 # Functions in a formula are looked up here: none beside those of the package.
@@ -214,3 +217,54 @@ def _read_model(text: str, data: pd.DataFrame) -> tuple[str, Any]:
         require_harmless(own[0], data)
         model = (own[0], model)
     return (name if equals else text), model
+
+
+# Messages of the package in words of the shell: options in place of arguments and of code.
+
+# An argument with its value, as messages advise it; not within a call, and not an option already.
+ARGUMENT = re.compile(
+    rf"(?<![-.\w(])(?<!{SET} )([a-z_]+)="
+    r"(?:\"([^\"]*)\"|'([^']*)'|(True|False|None|\d[\d.]*\d|\d)\b)"
+)
+CELLS = re.compile(
+    r"turn it into numbers with pd\.to_numeric\(data\[[^\]]*\], errors='coerce'\), which makes "
+    r"((?:'[^']*'(?:, | and )?)+) missing"
+)
+# What advises to change the table by code: the column is changed where the table is written.
+BY_CODE = {
+    r"turn it into numbers with pd\..*?(?=, or write C\(|$|;)": "write plain numbers in the table",
+    r"turn it into dates with pd\..*?(?=, or write C\(|$|;)": "write numbers for them in the table",
+    r"such as data\['(\w+)'\](\.dt\.\w+(?:\(\))?)": r"such as \1\2 in the formula",
+    r"join them with data\[.*?(?=, or write C\(|$|;)": "write them alike in the table",
+}
+
+
+@cache
+def _arguments() -> frozenset[str]:
+    """Return the arguments that ``--set`` takes in some command."""
+    functions: list[Any] = [*KINDS_OF_FITS.values(), compare, tune, ODRFResults.predict]
+    names = {name for function in functions for name in inspect.signature(function).parameters}
+    return frozenset(names - ELSEWHERE.keys() | {"type"})
+
+
+def in_shell_words(message: str, own: frozenset[str] = frozenset()) -> str:
+    """Return a message whose advice can be typed in a shell.
+
+    `own`: arguments for which the command has an option of their name.
+    """
+    message = CELLS.sub(lambda found: f"add {_na_options(found[1])} if they are empty", message)
+    for code, words in BY_CODE.items():
+        message = re.sub(code, words, message)
+
+    def option(found: re.Match[str]) -> str:
+        name = found[1]
+        value = next(group for group in found.groups()[1:] if group is not None)
+        if name in own:
+            return f"--{name} {shlex.quote(value)}"
+        return f"{SET} {shlex.quote(f'{name}={value}')}" if name in _arguments() else found[0]
+
+    return ARGUMENT.sub(option, message)
+
+
+def _na_options(texts: str) -> str:
+    return " ".join(na_option(text) for text in re.findall(r"'([^']*)'", texts))

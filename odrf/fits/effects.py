@@ -422,12 +422,23 @@ def sums_by_unit(off: Floats, grouped: GroupedRows, units: Integers | None) -> F
     return sums
 
 
-@one_thread()
 def units_together(parts: Sequence[_Estimated]) -> Floats:
     """Return `Uncertainty.of_units` of averages over rows that are a sample."""
     sums = [part.off_units for part in parts if part.off_units is not None]
-    every = np.concatenate([each.reshape(len(each), -1) for each in sums], axis=1)
-    return np.asarray(np.linalg.qr(every, mode="r")) if len(every) > every.shape[1] else every
+    return few_units(np.concatenate([each.reshape(len(each), -1) for each in sums], axis=1))
+
+
+@one_thread()
+def few_units(sums: Floats) -> Floats:
+    """Return sums (k, M) of units that have the same products as `sums` (u, M), with k ≤ M, u.
+
+    A column that is not finite is NaN, and the others are as without it.
+    """
+    if len(sums) <= sums.shape[1]:
+        return sums
+    finite = np.isfinite(sums).all(axis=0)
+    few = np.linalg.qr(np.where(finite, sums, 0.0), mode="r")
+    return np.asarray(np.where(finite, few, np.nan))
 
 
 def labels_of(fit: AnyFit, grouped: GroupedRows, estimands: Sequence[Estimand]) -> pd.DataFrame:

@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 from odrf.checks import is_number
 from odrf.design.new_rows import touched
 from odrf.engine.factors import Matrix, indicated
-from odrf.engine.running import in_blocks, one_thread, row_blocks
-from odrf.engine.trees.routing import leaves_of
+from odrf.engine.oob import OutOfBag, predict_out_of_bag
+from odrf.engine.running import one_thread
 from odrf.fits.effects import (
     RATIO,
     Estimand,
     Estimates,
     GroupedRows,
     Uncertainty,
+    few_units,
     kinds_of_trees,
     labels_of,
     set_to,
@@ -51,8 +52,6 @@ LEAST_SHARE = 0.05
 HALF, MOST_BEYOND = 0.5, 0.2
 # Averages that are smaller parts of the largest response are rounding of 0.
 ROUNDING = 1e-13
-# Rows and trees of a block of predictions.
-ROOM = 2**21
 
 
 def why_not_of_truth(
@@ -113,23 +112,24 @@ def estimated_of_truth(
     Arguments are those of `odrf.fits.effects.estimated`, to whose averages the bias is corrected.
     """
     rows = _rows_of(fit, grouped)
-    units, regressions = units_of_rows(fit, grouped), dict[tuple[int, ...], Regression]()
-    ready: dict[tuple[Any, ...], _Average] = {}
-    n_units = int(units.max()) + 1
+    units, ready = units_of_rows(fit, grouped), dict[tuple[Any, ...], _Average]()
+    n_units, regressed, regression = int(units.max()) + 1, None, None
     estimates, of_units = [], []
     for estimand in estimands:
         names = {**(estimand.low or {}), **estimand.high}
         changed = _columns_of(fit, names)
-        if changed not in regressions:
+        if regression is None or changed != regressed:
+            # estimands of a variable follow each other; what is kept of one is not small
+            ready.clear()
             own = rows.columns(grouped.rows.X, changed)
-            regressions[changed] = regression_on(own, fit.data.weights)
+            regressed, regression = changed, regression_on(own, fit.data.weights)
         share = grouped.share if estimand.width is None else grouped.share / estimand.width
         parts = []
         for values in (estimand.high, estimand.low):
             if values is None:
                 continue
             # contrasts of a factor have levels in common
-            same = (changed, estimand.width is None, *map(_key_of, values.items()))
+            same = (estimand.width is None, *map(_key_of, values.items()))
             if same not in ready:
                 X = set_to(fit, grouped.rows, values)
                 ready[same] = rows.average(X, share, changed, advance)
@@ -140,7 +140,7 @@ def estimated_of_truth(
             high, low = parts
             parts = [_Average(*(first - second for first, second in zip(high, low, strict=True)))]
         means, off = zip(
-            *(rows.corrected(part, regressions[changed], population) for part in parts), strict=True
+            *(rows.corrected(part, regression, population) for part in parts), strict=True
         )
         estimate, of_rows = means[0], off[0]
         if len(parts) == 2:  # to first order the ratio changes by this
@@ -152,7 +152,8 @@ def estimated_of_truth(
             np.add.at(sums, units, of_rows.reshape(len(units), -1))
         estimates.append(estimate.ravel())
         of_units.append(sums)
-    every = _few_units(np.concatenate(of_units, axis=1), n_units)
+    # n - 1 in place of n units divides the squares
+    every = few_units(np.concatenate(of_units, axis=1)) * np.sqrt(n_units / max(n_units - 1, 1))
     uncertainty = Uncertainty(None, kinds_of_trees(fit), fit.draws, every)
     return Estimates(labels_of(fit, grouped, estimands), np.concatenate(estimates), uncertainty)
 
@@ -161,20 +162,6 @@ def _key_of(item: tuple[str, Any]) -> tuple[Any, ...]:
     """Return what two settings of a variable have in common if they are the same."""
     name, value = item
     return name, type(value), id(value) if isinstance(value, np.ndarray) else value
-
-
-@one_thread()
-def _few_units(sums: Floats, n_units: int) -> Floats:
-    """Return sums (u, M) of units with the same covariance, at most M of them; u - 1 divides it.
-
-    What is not finite stays so, in its column alone.
-    """
-    sums = sums * np.sqrt(n_units / max(n_units - 1, 1))
-    if len(sums) <= sums.shape[1]:
-        return sums
-    finite = np.isfinite(sums).all(axis=0)
-    few = np.where(finite, np.linalg.qr(np.where(finite, sums, 0.0), mode="r"), np.nan)
-    return np.asarray(few)
 
 
 def _columns_of(fit: Fit, names: Mapping[str, Any]) -> tuple[int, ...]:
@@ -239,7 +226,8 @@ class _Rows:
     ) -> _Average:
         """Return the averages of rows X, each with a `share` in that of its group."""
         weights = weights_in_groups(share, self.grouped.group, len(self.grouped.labels))
-        of_rows = out_of_bag_means(self.fit, X, self.unseen, advance)
+        of_rows = out_of_bag_means(self.fit, X, self.unseen)
+        advance(len(share))
         factor = np.divide(
             share, self.grouped.share, out=np.zeros_like(share), where=self.grouped.share > 0
         )[:, None]
@@ -279,24 +267,11 @@ def _dense(X: Matrix) -> Floats:
     return np.asarray(indicated(X).T, dtype=np.float64)
 
 
-@one_thread()
-def out_of_bag_means(
-    fit: Fit, X: Matrix, unseen: Mask, advance: Callable[[int], object] = lambda n: None
-) -> Floats:
+def out_of_bag_means(fit: Fit, X: Matrix, unseen: Mask) -> Floats:
     """Return the means (n, K) of rows X (p, n) over the trees that did not draw each, `unseen`."""
     reading, X = reading_empty_cells(fit, X)
-    forest = reading.forest
-    packed, value = forest.packed_for(X), np.ascontiguousarray(forest.value.T)
-    means = np.empty((X.shape[1], len(value)))
-
-    def write(block: slice) -> None:
-        wanted = unseen[:, block]
-        leaves = np.where(wanted, leaves_of(packed, X, block, unseen), 0)
-        votes = np.maximum(wanted.sum(axis=0), 1)
-        for k in range(len(value)):
-            means[block, k] = np.where(wanted, value[k][leaves], 0.0).sum(axis=0) / votes
-
-    blocks = row_blocks(X.shape[1], max(1, ROOM // forest.n_trees))
-    for _ in in_blocks(write, blocks, fit.control.n_jobs, advance):
-        pass
-    return means
+    forest, data, n = reading.forest, fit.data, X.shape[1]
+    B, K = forest.n_trees, forest.value.shape[1]
+    result = OutOfBag(np.zeros((n, K)), np.zeros(n, dtype=np.int64), np.zeros(B))
+    predict_out_of_bag(forest, X, data.y, data.weights, unseen, fit.control.n_jobs, result)
+    return result.value

@@ -578,6 +578,9 @@ y : array-like of shape (n,)
     categorical series are ordered classes.
 sample_weight : array-like of shape (n,), optional
     Case weights.  Rows of weight 0 are left out.
+groups_of_rows = groups : array-like of shape (n,), optional
+    The group of each row, such as its subject, in place of the option `groups`, which names
+    a column of X.  By ``set_fit_request(groups=True)`` scikit-learn's tools hand it over.
 rule : {"min", "1se"}, default "1se"
     - ``"min"``: the smallest error on rows held out, or out of bag; of ties the smallest size.
     - ``"1se"``: the smallest size with an error at most one standard error above the smallest

@@ -440,7 +440,9 @@ def effects_of(
             f"{twice[0]!r} is in by= and in at=, which sets it to other values: leave it out of "
             "one of them"
         )
-    why_not = representers.why_not_of_truth(fit, grouped, estimands)
+    why_not = None
+    if target != THE_FOREST:
+        why_not = representers.why_not_of_truth(fit, grouped, estimands)
     if target == THE_TRUTH and why_not is not None:
         raise InputError(f'target="truth": {why_not}; leave it out, or use target="forest"')
     of_truth = why_not is None and target != THE_FOREST

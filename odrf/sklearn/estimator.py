@@ -266,9 +266,7 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         {X, y, sample_weight}
-        groups : array-like of shape (n,), optional
-            The group of each row, such as its subject, in place of the option `groups`, which names
-            a column of X.  By ``set_fit_request(groups=True)`` scikit-learn's tools hand it over.
+        {groups_of_rows}
 
         Returns
         -------
@@ -611,9 +609,7 @@ class BoostedEstimator(Growing):
             boosting stops early.  The rounds up to the smallest loss on them are kept; the option
             `patience` says how many rounds to wait for a smaller one.  Without such rows the option
             `validation` can hold out a share of X.
-        groups : array-like of shape (n,), optional
-            The group of each row, such as its subject, in place of the option `groups`, which names
-            a column of X.  By ``set_fit_request(groups=True)`` scikit-learn's tools hand it over.
+        {groups_of_rows}
 
         Returns
         -------

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from odrf.cli import main
-from odrf.cli.words import in_shell_words
+from odrf.cli.settings import in_shell_words
 
 ROWS = 90
 
