@@ -14,7 +14,8 @@ from typing import Any
 import pandas as pd
 from patsy import EvalEnvironment
 
-from odrf import auto, compare, graf, odbt, odrf, odt, tune
+import odrf as package
+from odrf import auto, graf, odbt, odrf, odt
 from odrf.api.calling import DESIGN_ARGUMENTS
 from odrf.cli.files import na_option
 from odrf.design import Design, build_design
@@ -242,7 +243,10 @@ BY_CODE = {
 @cache
 def _arguments() -> frozenset[str]:
     """Return the arguments that ``--set`` takes in some command."""
-    functions: list[Any] = [*KINDS_OF_FITS.values(), compare, tune, ODRFResults.predict]
+    # compare() and tune() load what most commands do not need
+    functions: list[Any] = [
+        *KINDS_OF_FITS.values(), package.compare, package.tune, ODRFResults.predict,
+    ]  # fmt: skip
     names = {name for function in functions for name in inspect.signature(function).parameters}
     return frozenset(names - ELSEWHERE.keys() | {"type"})
 
