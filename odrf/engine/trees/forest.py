@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, part
 from odrf.engine.factors import Layout, Matrix, layout_of
+from odrf.engine.lines.leaf_lines import LeafLines
 from odrf.engine.memory import in_fewer_bits
 from odrf.engine.splits.surrogates import SurrogateSplits, pack_with_surrogates
 from odrf.engine.trees.concatenate import (
@@ -186,6 +187,8 @@ class Forest(LazyArrays):
         Whether it was grown by the impurity of ordered classes: it then predicts their median.
     surrogates : SurrogateSplits or None
         Where rows go that have an empty cell in what a split needs; None if splits have fills.
+    lines : LeafLines or None
+        The lines of the nodes, of a forest of one tree; None if nodes predict their `value`.
 
     A pruned tree has the same arrays with ``left`` set to -1 where it was cut: nodes below a cut
     stay in the arrays but no row reaches them.
@@ -205,6 +208,7 @@ class Forest(LazyArrays):
     order: NDArray[np.int32]
     ordered: np.bool_
     surrogates: SurrogateSplits | None = None
+    lines: LeafLines | None = None
 
     def __post_init__(self) -> None:
         """Keep whole numbers in 32 bits where these suffice, as in files of earlier versions."""
@@ -305,6 +309,14 @@ class Forest(LazyArrays):
     def __getstate__(self) -> dict[str, Any]:
         return self.in_memory()
 
+    def values(
+        self, nodes: NDArray[np.integer], X: Matrix, rows: NDArray[np.integer]
+    ) -> NDArray[np.float64]:
+        """Return what `nodes` (k,) predict (k, K) for these rows (k,) of X (p, n)."""
+        if self.lines is None:
+            return self.value[nodes]
+        return self.lines.values(nodes, X, rows)[:, np.newaxis]
+
     def tree(self, b: int) -> Forest:
         """Return tree `b` (0-based) as a forest of one tree."""
         return self.trees(b, b + 1)
@@ -381,7 +393,7 @@ def _reach(left, reached):
 
 
 _FIELDS = tuple(field.name for field in fields(Forest))
-ARRAYS = tuple(field.name for field in fields(Forest) if field.name != "surrogates")
+ARRAYS = tuple(field.name for field in fields(Forest) if field.name not in ("surrogates", "lines"))
 """The fields that are arrays in every forest."""
 
 
