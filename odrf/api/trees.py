@@ -19,6 +19,7 @@ from odrf.options import words
 from odrf.options.options import DataOptions, Options
 from odrf.public import in_partitions
 from odrf.public.chunks import ChunkSource, chunks_of
+from odrf.results.line_tree import LineTreeResults
 from odrf.results.tree import ODTResults
 
 
@@ -27,6 +28,7 @@ def odt(
     formula: str,
     data: pd.DataFrame | ChunkSource,
     *,
+    leaves: words.Leaves = "constant",
     projection: words.Projection = "logistic",
     subset_size: words.SubsetSize = "random",
     n_projections: words.Number = "auto",
@@ -72,6 +74,13 @@ def odt(
         Of a path of Parquet files, and of other sources that `odrf.Chunks` names, the tree grows on
         all rows, or on a random sample of a half, a quarter, … of them that fits into memory; a
         warning and the summary say how many.
+    leaves : {"constant", "linear"}, default "constant"
+        What leaves predict: the mean of their rows, or a line in some of the predictors.  With
+        ``"linear"`` splits are hinges, where two planes meet, besides cuts of predictors and of
+        planes; a leaf has a constant, a line or a plane, as BIC allows.  The tree has few leaves,
+        and often much less error where the response is smooth; of numbers only.  The result is a
+        `LineTreeResults`.  Options of candidate splits, from `projection` to `n_singles`,
+        `criterion` to `split_search`, and `honest`, are for constant leaves.
     {projection, subset_size, n_projections}
     n_singles : "auto" or int, default "auto"
         Single predictors tried at each node in addition; a number above P is P.  By default all;
@@ -93,7 +102,7 @@ def odt(
         3 allows, c·ln⁶n/n and c/√n; the constant c is found by 10-fold cross-validation.
     {pruning}
     min_leaf : int, default 5
-        Fewest rows of a leaf; rpart's default is 7.
+        Fewest rows of a leaf; rpart's default is 7.  A leaf with a line has at least twice as many.
     {max_depth, criterion, cause, split_scale, penalty, n_thresholds, split_search}
         Tables of up to 10,000 rows are searched as by ``"exact"``.  ``control.split_search`` of the
         tree says which it was.
@@ -118,7 +127,8 @@ def odt(
     -------
     ODTResults
         Of a response ``Surv(time, event)``, a
-        `odrf.results.survival.tree.SurvivalTreeResults`.
+        `odrf.results.survival.tree.SurvivalTreeResults`; with ``leaves="linear"`` a
+        `odrf.results.line_tree.LineTreeResults`.
 
     Raises
     ------
@@ -148,6 +158,7 @@ def odt(
     )
     options = Options(
         n_trees=1,
+        leaves=leaves,
         resample="none",
         blend=False,
         projection=projection,
@@ -186,4 +197,5 @@ def odt(
     grown = grow_fit(call, design, training, options)
     if training.times is not None:
         return api.survival.survival_tree(grown, table, progress)
-    return ODTResults(warned_of_data(sized_tree(grown, progress), table))
+    fit = warned_of_data(sized_tree(grown, progress), table)
+    return ODTResults(fit) if leaves == "constant" else LineTreeResults(fit)

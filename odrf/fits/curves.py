@@ -140,8 +140,8 @@ def curves_of_rows(
     advance: Callable[[int], object] = lambda n: None,
 ) -> Iterator[CurveBlock]:
     """Yield the predictions of blocks of rows at G points, each the values of some variables."""
-    if isinstance(fit, StackedFit):
-        yield from _curves_of_stack(fit, rows, points, advance)
+    if isinstance(fit, StackedFit) or fit.forest.lines is not None:
+        yield from _curves_point_by_point(fit, rows, points, advance)
         return
     values = _values_at(fit, rows, points)
     # cells of these variables that are missing in new rows need no imputation
@@ -156,10 +156,10 @@ def curves_of_rows(
         yield CurveBlock(block.rows, _predicted(reading, block, rows.offset), block.of_trees)
 
 
-def _curves_of_stack(
-    fit: StackedFit, rows: RawRows, points: Mapping[str, Any], advance: Callable[[int], object]
+def _curves_point_by_point(
+    fit: AnyFit, rows: RawRows, points: Mapping[str, Any], advance: Callable[[int], object]
 ) -> Iterator[CurveBlock]:
-    """Yield the predictions of blocks of rows by all models of a stack."""
+    """Yield the predictions of blocks of rows at all points by a stack, or by a tree of lines."""
     n, G = len(rows.frame), len(next(iter(points.values())))
     for block in row_blocks(n, max(1, TOGETHER // G)):
         which, point = (

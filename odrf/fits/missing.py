@@ -2,7 +2,7 @@
 
 A term of a split is imputed by the mean of its predictor among the training rows of the node; a
 split on one factor takes the cell as a level that the node does not have. A fit on rows in chunks
-imputes the mean of the column; others without training rows refuse such cells. A tree with
+imputes the mean of the column, and so does a tree of lines; others without training rows refuse such cells. A tree with
 surrogates only needs indicators of the missing cells.
 """
 
@@ -16,7 +16,16 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.design import INDICATORS, Design, TrainingData
-from odrf.engine.factors import Layout, Matrix, beside, layout_of, stored, with_layout, with_rows
+from odrf.engine.factors import (
+    Layout,
+    Matrix,
+    beside,
+    indicated,
+    layout_of,
+    stored,
+    with_layout,
+    with_rows,
+)
 from odrf.engine.trees.forest import Forest, LazyArrays
 from odrf.engine.trees.packing import Packed, groups_of_trees
 from odrf.engine.trees.routing import leaf_nodes, predict_row
@@ -43,6 +52,9 @@ def reading_empty_cells(
         return fit, X
     if isinstance(fit, StreamedFit) and fit.fills is not None:
         return fit, _with_means(X, columns, fit.fills)
+    if fit.forest.lines is not None and fit.data.has_rows:
+        means = np.average(indicated(fit.data.X), axis=1, weights=fit.data.weights)
+        return fit, _with_means(X, columns, means)
     if not fit.data.has_rows:
         raise InputError(
             f"{fit.design.columns[columns[0]]!r} is missing in new rows and in no training row, "

@@ -251,7 +251,10 @@ def _each_tree(fit: AnyFit, rows: RowsToPredict, advance: Callable[[int], object
     if rows.oob is not None and isinstance(fit, Fit):
         drew = ~fit.draws.all_unseen().T
     if fit.design.response.classes is None:
-        value = np.where(drew, np.nan, fit.forest.value[leaves, 0])
+        if fit.forest.lines is not None:
+            value = mean_values(fit, rows.X)
+        else:
+            value = np.where(drew, np.nan, fit.forest.value[leaves, 0])
         value = spread_numbers(value, rows.complete)
         return pd.DataFrame(value, index=rows.index, columns=columns)
     codes = np.where(drew, -1, predicted_classes(fit.forest.value, fit.ordered)[leaves])

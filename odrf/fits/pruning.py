@@ -22,7 +22,7 @@ from odrf.engine.oob import out_of_bag
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.fit import Fit, Pruning
-from odrf.fits.growing import targets_of
+from odrf.fits.growing import grown_with_lines, targets_of
 from odrf.fits.missing import reading_empty_cells
 from odrf.fits.responses import ValidationFolds, folds_at_most, groups_of_rows, require_out_of_bag
 from odrf.fits.scores import out_of_bag_losses
@@ -216,6 +216,8 @@ def grown_without(
 
     def grow(of_fold: tuple[NDArray[np.bool_], NDArray[np.uint64]]) -> Forest:
         train, stream = of_fold
+        if control.leaves == "linear":
+            return grown_with_lines(design, data, control, np.where(train, weights, 0.0))
         builder = TreeGrower(
             data.X, y, np.where(train, weights, 0.0), design.feature_groups, fit.samplings[0],
             control.settings, control.mixture, 1, 1, data.codes, ranks, case_weights,
@@ -301,6 +303,8 @@ def root_error(fit: Fit) -> float:
     The root of an honest tree has only the rows that give it its value: a half of them.
     """
     forest, data = fit.forest, fit.data
+    if forest.lines is not None:  # the error of a constant, not that of the line of the root
+        return float(np.average((data.y - forest.value[0, 0]) ** 2, weights=data.weights))
     if not fit.control.honest or fit.design.response.kind == SURVIVAL:
         return float(complexity.root_errors(forest)[0])
     value = np.broadcast_to(forest.value[:1], (len(data.y), forest.value.shape[1]))

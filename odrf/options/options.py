@@ -69,6 +69,7 @@ class Options:
     objective: words.Objective = "error"
     split_scale: words.SplitScale = "response"
     cause: str | None = None
+    leaves: words.Leaves = "constant"
     given: frozenset[str] = frozenset()
     functions: dict[str, RuleFunction] = field(default_factory=dict)
 
@@ -97,6 +98,7 @@ class Options:
             resample=checked_choice("resample", self.resample, get_args(words.Resample)),
             honest=checked_truth("honest", self.honest),
             inference=checked_truth("inference", self.inference),
+            leaves=checked_choice("leaves", self.leaves, get_args(words.Leaves)),
         )
 
     def giving(self, **changes: Any) -> Options:

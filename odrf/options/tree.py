@@ -62,6 +62,7 @@ class ResolvedOptions:
     `cause`: the cause of events that splits are about; None if about all.
     `subdistribution`: whether they are about its incidence: rows stay at risk after events of
       other causes.
+    `leaves`: ``"constant"``, or ``"linear"`` if leaves have lines.
     """
 
     kind: str
@@ -80,6 +81,7 @@ class ResolvedOptions:
     inference: bool = False
     cause: str | None = None
     subdistribution: bool = False
+    leaves: words.Leaves = "constant"
 
     @property
     def n_classes(self) -> int:
@@ -171,7 +173,7 @@ class ResolvedOptions:
         names = (
             "kind", "n_classes", "subset_size", "max_leaves", "min_leaf", "max_depth", "criterion",
             "penalty", "n_thresholds", "split_search", "resample", "sample_fraction", "honest",
-            "alpha", "pruning", "split_scale", "cause",
+            "alpha", "pruning", "split_scale", "cause", "leaves",
         )  # fmt: skip
         return [
             ("projection", self.mixture),
@@ -264,6 +266,7 @@ def resolve(
         inference=options.inference,
         cause=cause_of_splits(options.cause, criterion, causes, truncated),
         subdistribution=criterion == GRAY,
+        leaves=_leaves(options, kind, surrogates),
     )
 
 
@@ -273,6 +276,39 @@ def _name_of(code: int, codes: Mapping[Any, int]) -> Any:
 
 def _limit_or_none(limit: int) -> int | None:
     return None if limit == NO_LIMIT else limit
+
+
+# Options of constant leaves and their splits alone.
+OF_CONSTANTS = (
+    "projection", "subset_size", "n_projections", "n_singles", "criterion", "split_scale",
+    "penalty", "n_thresholds", "split_search",
+)  # fmt: skip
+
+
+def _leaves(options: Options, kind: str, surrogates: bool) -> words.Leaves:
+    """Return what leaves predict; raise `InputError` if lines do not go with the data or options."""
+    if options.leaves == "constant":
+        return options.leaves
+    if kind != "regression":
+        raise InputError(
+            'leaves="linear" needs a response of numbers: leave it out for classes and times'
+        )
+    for name in OF_CONSTANTS:
+        if name in options.given:
+            raise InputError(
+                f'{name}={getattr(options, name)!r} is for leaves="constant", and lines have their '
+                "own splits: leave out one of the two"
+            )
+    if options.honest:
+        raise InputError(
+            'honest=True is for leaves="constant": a line is fitted to the rows that chose its leaf'
+        )
+    if surrogates:
+        raise InputError(
+            'missing="surrogate" is for leaves="constant", as a line needs every predictor: use '
+            'missing="split"'
+        )
+    return options.leaves
 
 
 def subset_size_of(value: words.SubsetSize, P: int, families: Collection[Family]) -> int:

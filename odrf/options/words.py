@@ -11,6 +11,7 @@ from odrf.projections.base import Family
 
 # Options that are words.
 Auto = Literal["auto"]
+Leaves = Literal["constant", "linear"]
 Objective = Literal["error", "brier", "log_loss"]
 Pruning = Literal["weakest_link", "growth"]
 Criterion = Literal[

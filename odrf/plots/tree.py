@@ -18,6 +18,7 @@ from odrf.design import Design
 from odrf.engine.trees.forest import Forest
 from odrf.plots import style
 from odrf.text.layouts import quantity
+from odrf.text.lines import line_text
 from odrf.text.names import in_one_line, shortened
 from odrf.text.splits import SplitWriter, predicted_code, split_lines, value_lines
 
@@ -77,6 +78,9 @@ def boxes(
             continue
         prediction, lines = value_lines(tree, design, node, digits)
         colour = _colour(tree, design, node)
+        if tree.lines is not None and not hidden:
+            terms = line_text(tree, design, node, digits, max_terms, MOST_OF_A_NAME)
+            lines = (*lines, *terms)
         lines = (*prediction, *lines, *hidden_leaves(hidden))
         out[node] = box_of(lines, colour, hidden, len(prediction))
     return out

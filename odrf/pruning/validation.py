@@ -180,7 +180,7 @@ def _stops(
         until = np.where(parent >= 0, starts[parent], k)
         predicts = starts[node] < until
         nodes, rows = node[predicts], row[predicts]
-        loss = losses(tree.value[nodes], y[rows], bool(tree.ordered))
+        loss = losses(tree.values(nodes, X, rows), y[rows], bool(tree.ordered))
         yield starts[nodes], until[predicts], rows, loss
         node, row = parent[parent >= 0], row[parent >= 0]
 

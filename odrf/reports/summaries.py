@@ -126,6 +126,8 @@ def forest_summary(
 
 def kind_of_trees(fit: Fit, name: str) -> str:
     """Return the name, after "oblique" if some splits may be on directions."""
+    if fit.forest.lines is not None:
+        return f"{name.capitalize()} with lines in leaves"
     only_axes = fit.blend is None and fit.control.mixture.n_directions == 0
     return name.capitalize() if only_axes else f"Oblique {name}"
 
@@ -345,20 +347,28 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
     depth, leaves = forest.depth(), forest.leaves()
     most, t_n = control.max_leaves, rule_in_words(control.max_leaves_rule, fit.data.n_rows)
     groups = None if fit.data.structure is None else fit.data.structure.groups
+    constant = control.leaves == "constant"
     scale = IN_WORDS.get(control.split_scale)
     by_rows = " (out-of-bag rows chose this scale)" if fit.scale_errors else ""
     facts: dict[str, str | None] = {
+        "Leaves predict": None
+        if constant
+        else "a line, at most 5 % beyond the range of their rows",
         "Criterion": _by_kind(fit, lambda kind: kind.criterion.replace("_", " ")),
         "Splits about": f"cause {control.cause}" if control.cause else None,
         "Splits chosen on": f"{scale}{by_rows}" if scale else None,
-        "Penalty": str(control.penalty).upper() if control.penalty else "none",
+        "Penalty": str(control.penalty).upper()
+        if control.penalty
+        else "none"
+        if constant
+        else None,
         "Resampling": _by_kind(fit, partial(_resampling, "rows" if groups is None else "groups")),
         "Honest": HONEST if control.honest else None,
         "Inference": INFERENCE if control.inference else None,
         "Seed": seeds(fit),
-        "Projection": control.mixture.name.replace("_", " "),
-        "Subset size q": _subset_size(control),
-        "Tried per node": _by_kind(fit, tried),
+        "Projection": control.mixture.name.replace("_", " ") if constant else "hinges",
+        "Subset size q": _subset_size(control) if constant else None,
+        "Tried per node": _by_kind(fit, tried) if constant else None,
         "Thresholds": None if fit.kinds or cuts == ALL else f"{cuts} at random",
         "Max. leaves t_n": "no limit" if most is None else f"{most} ({t_n})",
         "Max. depth": "no limit" if control.max_depth is None else str(control.max_depth),

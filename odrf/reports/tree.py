@@ -18,6 +18,7 @@ from odrf.engine.trees.forest import Forest, node_of_terms, predicted_classes
 from odrf.errors import InputError
 from odrf.fits.predicting import class_labels
 from odrf.text.layouts import quantity
+from odrf.text.lines import line_text
 from odrf.text.splits import SplitWriter, counted_as, number, shares_in_words, user_splits
 
 # Data frames of a tree's nodes and splits.
@@ -115,9 +116,15 @@ def rules_text(tree: Forest, design: Design, digits: int, max_terms: int | None 
     """Return a line for each node, children under their parent; `tree` is a forest of one tree."""
 
     def figures(node: int) -> str:
-        return _prediction(tree, node, design.response, digits)
+        mean = _prediction(tree, node, design.response, digits)
+        if tree.lines is None or tree.left[node] >= 0:
+            return mean
+        return f"{mean}  line: {' '.join(line_text(tree, design, node, digits, max_terms))}"
 
-    return rules_with(tree, design, digits, max_terms, _legend(design.response), figures)
+    legend = _legend(design.response)
+    if tree.lines is not None:
+        legend += " and its line"
+    return rules_with(tree, design, digits, max_terms, legend, figures)
 
 
 def rules_with(

@@ -319,13 +319,17 @@ def predict(
 ) -> NDArray[np.float64]:
     """Return the mean (n, K) over the trees of the value of each row's leaf.
 
-    For classes these are mean class proportions; equation (4.1) of Zhan, Liu and Xia.
+    For classes these are mean class proportions; equation (4.1) of Zhan, Liu and Xia.  A tree of
+    lines has the value of the leaf's line.
     """
     require_memory(
         8.0 * X.shape[1] * forest.value.shape[1],
         f"a prediction of {X.shape[1]} rows",
         "predict fewer rows at a time",
     )
+    if forest.lines is not None:
+        leaves = leaf_nodes(forest, X, n_jobs, advance)[:, 0]
+        return forest.values(leaves, X, np.arange(X.shape[1]))
     out = np.zeros((X.shape[1], forest.value.shape[1]))
     packed = forest.packed_for(X)
 

@@ -1,0 +1,97 @@
+"""The lines of a tree's leaves as tables and text: ``12.3 + 0.42*bmi - 1.3*age``."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.design import Design
+from odrf.engine.trees.forest import Forest
+from odrf.text.names import names_in_sums
+from odrf.text.splits import number
+
+INTERCEPT = "(intercept)"
+
+
+def user_line(
+    tree: Forest, design: Design, node: int
+) -> tuple[float, NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the intercept, columns, coefficients and fills of a node's line, in the data's units.
+
+    A fill is what the line has in place of a column's term where its cell is missing; NaN if no
+    training row has such a cell, and then the columns have no missing indicator.
+    """
+    assert tree.lines is not None
+    columns, theta = tree.lines.line(node)
+    low, span = design.scaling.low[columns], design.scaling.range[columns]
+    coef = np.divide(theta, span, out=np.zeros(len(span)), where=span > 0)
+    of_columns = dict(zip(columns.tolist(), zip(coef, low, strict=True), strict=True))
+    indicator = _indicators(design)
+    owner = {of: column for column, of in indicator.items()}
+    shown = [column for column in columns.tolist() if column not in owner]
+    shown += [owner[column] for column in columns.tolist() if column in owner]
+    shown = sorted(set(shown))
+    intercept = float(tree.lines.intercept[node])
+    coefs, fills = [], []
+    for column in shown:
+        slope, least = of_columns.get(column, (0.0, 0.0))
+        intercept -= slope * least
+        extra = of_columns.get(indicator.get(column, -1), (0.0, 0.0))[0]
+        coefs.append(slope)
+        fills.append(slope * least + extra if column in indicator else np.nan)
+    return intercept, np.array(shown, dtype=np.int64), np.array(coefs), np.array(fills)
+
+
+def _indicators(design: Design) -> dict[int, int]:
+    """Return the missing indicator of each column of numbers that has one."""
+    groups = design.feature_groups
+    if groups.holes is None:
+        return {}
+    first = groups.first[:-1][groups.holes & (np.diff(groups.first) == 2)]
+    return {int(column): int(column) + 1 for column in first}
+
+
+def line_text(
+    tree: Forest, design: Design, node: int, digits: int = 4, max_terms: int | None = None,
+    max_characters: int | None = None,
+) -> tuple[str, ...]:  # fmt: skip
+    """Return the terms of a node's line: ``("12.3", "+ 0.42*bmi", "(+ 11 if bmi is missing)")``.
+
+    Of more than `max_terms` those are left out that change least from end to end of the data.
+    """
+    assert tree.lines is not None
+    intercept, columns, coef, fill = user_line(tree, design, node)
+    names = names_in_sums(design, max_characters)[1]
+    size = np.abs(coef) * design.scaling.range[columns]
+    order = np.argsort(-size, kind="stable")
+    words, empty = [number(intercept, digits)], []
+    for i in order[:max_terms]:
+        name = names[columns[i]]
+        if coef[i] != 0.0:
+            words.append(f"{_sign(coef[i])} {number(abs(coef[i]), digits)}*{name}")
+        if fill[i] == fill[i]:
+            amount = number(abs(fill[i]), digits)
+            empty.append(f"({_sign(fill[i])} {amount} if {name} is missing)")
+    if max_terms is not None and len(order) > max_terms:
+        words.append(f"+ {len(order) - max_terms} more")
+    return (*words, *empty)
+
+
+def _sign(value: float) -> str:
+    return "-" if value < 0 else "+"
+
+
+def lines_table(tree: Forest, design: Design) -> pd.DataFrame:
+    """Return one row for each coefficient of each leaf's line, its intercept first."""
+    rows = []
+    for node in np.flatnonzero(tree.is_leaf()).tolist():
+        intercept, columns, coef, fill = user_line(tree, design, node)
+        rows.append((node, INTERCEPT, INTERCEPT, intercept, np.nan))
+        predictor = np.searchsorted(design.first, columns, side="right") - 1
+        for at in range(len(columns)):
+            name = design.predictors[predictor[at]]
+            rows.append((node, name, design.columns[columns[at]], coef[at], fill[at]))
+    names = ["node", "predictor", "column", "coefficient", "fill"]
+    table = pd.DataFrame(rows, columns=names)
+    return table if design.has_fills else table.drop(columns="fill")
