@@ -103,16 +103,17 @@ def grow_line_tree(
 
     Impurities of nodes are mean squared errors of their own lines, each multiplied by
     (n + k) / (n - k) for k parameters on n rows, the error to expect on new rows (Akaike 1969).
-    The split that decreases the sum of penalised errors most is made next.
+    The split that decreases the sum of penalised errors most is made next; one that does not
+    decrease it is made only below one that does.
     """
     rows = _rows(X, y, weights, groups)
     nodes = [_node(rows, np.arange(len(rows.y)), 0, params)]
     left, order = [-1], [0]
-    waiting = [(-_gain(nodes[0]), 0)]
+    waiting, hopeful = [(-_gain(nodes[0]), 0)], [True]
     while waiting and len(nodes) // 2 + 1 < params.max_leaves:
         _, i = heapq.heappop(waiting)
         split = nodes[i].split
-        if split is None:
+        if split is None or not (split.gain > 0.0 or hopeful[i]):
             continue
         goes_left = _goes_left(rows.X, nodes[i].rows, split)
         left[i], order[i] = len(nodes), len(nodes) // 2 + 1
@@ -122,6 +123,7 @@ def grow_line_tree(
             nodes.append(child)
             left.append(-1)
             order.append(0)
+            hopeful.append(split.gain > 0.0)
     return _as_forest(rows, nodes, np.array(left), np.array(order))
 
 
@@ -173,7 +175,7 @@ def _node(rows: _Rows, members: Integers, depth: int, params: LineParams) -> _No
     least = rows.least * float(rows.weights[members].sum())
     most_terms = max(0, n // ROWS_A_TERM - 1)
     moments, scratch = np.empty((q + 2, q + 2)), np.empty((q + 2, q + 2))
-    write_moments(rows.Z, members, columns, rows.y, rows.weights, moments)
+    write_moments(rows.Z, members, columns, rows.y, rows.weights, np.empty(q + 2), moments)
     own, found = np.empty(q + 1), np.empty(3)
     used = np.empty(q + 1, dtype=np.bool_)
     write_line(moments, n, least, PRICE, most_terms, scratch, used, own, found)
@@ -234,8 +236,9 @@ class _Search:
         if len(self.some) < len(self.members):
             moments = np.empty_like(self.moments)
             write_moments(
-                self.rows.Z, self.some, self.columns, self.rows.y, self.rows.weights, moments
-            )
+                self.rows.Z, self.some, self.columns, self.rows.y, self.rows.weights, self.line,
+                moments,
+            )  # fmt: skip
         risks = self._risks(starts, self.some, moments, self.few)
         in_order = np.argsort(risks, kind="stable")[:STARTS]
         begun = starts[in_order[np.isfinite(risks[in_order])]]
@@ -300,7 +303,7 @@ class _Search:
         q = len(self.columns)
         moments, plane = np.empty((q + 2, q + 2)), np.empty(q + 1)
         every = np.arange(len(Z))
-        write_moments(Z, every, np.arange(q), target, self.weights, moments)
+        write_moments(Z, every, np.arange(q), target, self.weights, self.line, moments)
         write_plane(moments, RIDGE, self.scratch, plane)
         return plane[1:]
 
@@ -329,11 +332,10 @@ class _Search:
         splits = np.empty((len(starts) * len(sizes), q + 1))
         d, own = q + 2, np.empty(q, dtype=np.int64)
         left, goes_left = np.empty((2, n), dtype=np.bool_)
-        options = self.few, self.least, PRICE, self.most_terms
         write_hinges(
-            self.rows.Z, self.some, self.columns, self.rows.y, self.rows.weights, options, RIDGE,
-            starts, subsets, np.tile(np.array(sizes), (len(starts), 1)), left, goes_left,
-            np.empty((2, d, d)), self.scratch, np.empty((2, d)), own, np.empty(d), splits,
+            self.rows.Z, self.some, self.columns, self.rows.y, self.rows.weights, self.few, RIDGE,
+            starts, subsets, np.array(sizes), left, goes_left, np.empty((2, n)), np.empty((n, d)),
+            np.empty(n), np.empty((2, d, d)), self.scratch, np.empty((2, d)), own, self.line, splits,
         )  # fmt: skip
         return splits[np.isfinite(splits).all(axis=1)]
 

@@ -10,102 +10,78 @@ from __future__ import annotations
 import numpy as np
 
 from odrf.engine.compiling import kernel, part
-from odrf.engine.lines.moments import add_row, best_line, mirror, ridge_plane
+from odrf.engine.lines.moments import add_products, best_line, gather, mirror, ridge_plane
 
 # Rounds of fitting planes and changing sides; most hinges are settled before.
 ROUNDS = 12
 
 
 @part
-def at_row(plane, X, row, columns, q):
-    """Return the plane (q + 1,), on `columns` (q,), at a row of X (n, p)."""
-    value = plane[0]
-    for a in range(q):
-        value += plane[a + 1] * X[row, columns[a]]
-    return value
-
-
-@part
-def _write_planes(M, d, ridge, S, planes):
-    """Write the planes of both sides from the upper halves of their moments M (2, ≥ d, ≥ d)."""
-    for side in range(2):
-        mirror(M[side], d)
-        ridge_plane(M[side], d, ridge, S, planes[side])
-
-
-@part
-def _new_sides(X, rows, columns, q, y, weights, planes, left, goes_left):
+def _new_sides(table, weights, d, planes, left, goes_left, errors):
     """Write to goes_left (n,) the side of each row; return the hinge's error, rows on the left.
 
     Rows are on the left where the plane of the left side is below the other, or where it is above:
     whichever agrees with `left` (n,) for more weight.  Also returns the sign that makes the
-    difference of the planes at most 0 on the left.
+    difference of the planes at most 0 on the left.  `errors` (2, n): scratch.
     """
-    agree = 0.0
-    for i in range(len(rows)):
-        row = rows[i]
-        first, second = at_row(planes[0], X, row, columns, q), at_row(planes[1], X, row, columns, q)
+    agree, last = 0.0, d - 1
+    for i in range(len(weights)):
+        first = second = 0.0
+        for a in range(last):
+            first += planes[0, a] * table[i, a]
+            second += planes[1, a] * table[i, a]
         goes_left[i] = first <= second
-        agree += weights[row] if goes_left[i] == left[i] else -weights[row]
+        agree += weights[i] if goes_left[i] == left[i] else -weights[i]
+        y = table[i, last]
+        errors[0, i], errors[1, i] = (y - first) * (y - first), (y - second) * (y - second)
     sign, n_left, error = (-1.0 if agree < 0.0 else 1.0), 0, 0.0
-    for i in range(len(rows)):
-        row = rows[i]
+    for i in range(len(weights)):
         if agree < 0.0:
             goes_left[i] = not goes_left[i]
         n_left += int(goes_left[i])
-        side = 0 if goes_left[i] else 1
-        apart = y[row] - at_row(planes[side], X, row, columns, q)
-        error += weights[row] * apart * apart
+        error += weights[i] * errors[0 if goes_left[i] else 1, i]
     return error, n_left, sign
 
 
 @part
-def _change_sides(X, rows, columns, q, y, weights, left, goes_left, M):
-    """Move the rows that change sides from the moments of one to those of the other side.
-
-    Returns how many there are.
-    """
-    n_changed = 0
-    for i in range(len(rows)):
-        if goes_left[i] != left[i]:
-            row, to = rows[i], 0 if goes_left[i] else 1
-            add_row(X, row, columns, q, y[row], weights[row], M[to])
-            add_row(X, row, columns, q, y[row], -weights[row], M[1 - to])
-            left[i] = goes_left[i]
-            n_changed += 1
-    return n_changed
-
-
-@part
 def settle_hinge(
-    X, rows, columns, q, y, weights, min_leaf, ridge, left, goes_left, M, S, planes, split
+    table, weights, d, min_leaf, ridge, left, goes_left, errors, M, S, planes, split
 ):  # fmt: skip
     """Fit planes and change sides until the hinge is settled; return its least squared error.
 
-    `left` (n,): the sides at first, overwritten.  Writes the split of least error to
-    split (q + 1,): rows go left where it is at most 0.  Infinity if no hinge has `min_leaf` rows on
-    each side.
+    `table` (n, ≥ d): 1, the predictors and the response of each row.  `left` (n,): the sides at
+    first, overwritten.  Writes the split of least error to split (d - 1,): rows go left where it is
+    at most 0.  Infinity if no hinge has `min_leaf` rows on each side.
     """
-    n, d, best, worse = len(rows), q + 2, np.inf, 0
+    n, best, worse = len(weights), np.inf, 0
     for side in range(2):
         for a in range(d):
             for b in range(d):
                 M[side, a, b] = 0.0
     for i in range(n):
-        side = 0 if left[i] else 1
-        add_row(X, rows[i], columns, q, y[rows[i]], weights[rows[i]], M[side])
+        add_products(table[i], d, weights[i], M[0 if left[i] else 1])
     for _ in range(ROUNDS):
-        _write_planes(M, d, ridge, S, planes)
-        error, n_left, sign = _new_sides(X, rows, columns, q, y, weights, planes, left, goes_left)
+        for side in range(2):
+            mirror(M[side], d)
+            ridge_plane(M[side], d, ridge, S, planes[side])
+        error, n_left, sign = _new_sides(table, weights, d, planes, left, goes_left, errors)
         if n_left < min_leaf or n - n_left < min_leaf:
             break
         if error < best:
             best, worse = error, 0
-            for a in range(q + 1):
+            for a in range(d - 1):
                 split[a] = sign * (planes[0, a] - planes[1, a])
         else:
             worse += 1
-        if _change_sides(X, rows, columns, q, y, weights, left, goes_left, M) == 0 or worse == 2:
+        n_changed = 0
+        for i in range(n):
+            if goes_left[i] != left[i]:
+                to = 0 if goes_left[i] else 1
+                add_products(table[i], d, weights[i], M[to])
+                add_products(table[i], d, -weights[i], M[1 - to])
+                left[i] = goes_left[i]
+                n_changed += 1
+        if n_changed == 0 or worse == 2:
             break
     return best
 
@@ -113,9 +89,12 @@ def settle_hinge(
 @part
 def _send(X, rows, columns, split, left):
     """Write which rows go left, where split (q + 1,) is at most 0; return how many."""
-    q, n_left = len(split) - 1, 0
+    n_left = 0
     for i in range(len(rows)):
-        left[i] = at_row(split, X, rows[i], columns, q) <= 0.0
+        value = split[0]
+        for a in range(len(columns)):
+            value += split[a + 1] * X[rows[i], columns[a]]
+        left[i] = value <= 0.0
         n_left += int(left[i])
     return n_left
 
@@ -134,7 +113,8 @@ def _risk(X, rows, columns, y, weights, M, options, left, n_left, sides, S, used
             sides[0, a, b] = 0.0
     for i in range(n):
         if left[i] == smaller:
-            add_row(X, rows[i], columns, q, y[rows[i]], weights[rows[i]], sides[0])
+            gather(X, rows[i], columns, q, y[rows[i]], line)
+            add_products(line, d, weights[rows[i]], sides[0])
     mirror(sides[0], d)
     for a in range(d):
         for b in range(d):
@@ -152,7 +132,7 @@ def _risk(X, rows, columns, y, weights, M, options, left, n_left, sides, S, used
 @kernel
 def write_risks(
     X, rows, columns, y, weights, M, options, splits, left, sides, S, used, line, risks
-):
+):  # fmt: skip
     """Write to risks (c,) the penalised error of each of the splits (c, q + 1).
 
     `options`: fewest rows of a side, least error, price and most terms of a line, see
@@ -167,26 +147,28 @@ def write_risks(
 
 @kernel
 def write_hinges(
-    X, rows, columns, y, weights, options, ridge, starts, subsets, sizes, left, goes_left, M, S,
-    planes, own, split, splits,
+    X, rows, columns, y, weights, min_leaf, ridge, starts, subsets, sizes, left, goes_left, errors,
+    table, of_rows, M, S, planes, own, split, splits,
 ):  # fmt: skip
     """Write the hinge of each start (s, q + 1) on each subset of columns to splits (s·t, q + 1).
 
-    `subsets` (s, t, q): places among the columns, of which the first `sizes` (s, t) count; 0 for no
-    subset.  A hinge that is not found is NaN.
+    `subsets` (s, t, q): places among the columns, of which the first `sizes` (t,) count.  A hinge
+    that is not found is NaN.  `table` (n, q + 2), `of_rows` (n,): scratch.
     """
     n_subsets, q = subsets.shape[1], len(columns)
+    for i in range(len(rows)):
+        of_rows[i] = weights[rows[i]]
     for s in range(len(starts)):
         for t in range(n_subsets):
-            at, size = s * n_subsets + t, sizes[s, t]
+            at, size = s * n_subsets + t, sizes[t]
             splits[at] = np.nan
-            if size == 0:
-                continue
             for a in range(size):
                 own[a] = columns[subsets[s, t, a]]
+            for i in range(len(rows)):
+                gather(X, rows[i], own, size, y[rows[i]], table[i])
             _send(X, rows, columns, starts[s], left)
             error = settle_hinge(
-                X, rows, own, size, y, weights, options[0], ridge, left, goes_left, M, S, planes,
+                table, of_rows, size + 2, min_leaf, ridge, left, goes_left, errors, M, S, planes,
                 split,
             )  # fmt: skip
             if error < np.inf:

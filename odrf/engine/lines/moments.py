@@ -22,19 +22,20 @@ RIDGE = 1e-3
 
 
 @part
-def add_row(X, row, columns, q, y, weight, M):
-    """Add the products of a row to the upper half of M; `columns` (≥ q,)."""
-    last = q + 1
-    M[0, 0] += weight
-    M[0, last] += weight * y
-    M[last, last] += weight * y * y
+def gather(X, row, columns, q, y, z):
+    """Write 1, the q predictors of a row of X (n, p) and its response to z (q + 2,)."""
+    z[0], z[q + 1] = 1.0, y
     for a in range(q):
-        x = weight * X[row, columns[a]]
-        if x != 0.0:
-            M[0, a + 1] += x
-            M[a + 1, last] += x * y
-            for b in range(a, q):
-                M[a + 1, b + 1] += x * X[row, columns[b]]
+        z[a + 1] = X[row, columns[a]]
+
+
+@part
+def add_products(z, d, weight, M):
+    """Add the products of z (d,) to the upper half of M."""
+    for a in range(d):
+        x = weight * z[a]
+        for b in range(a, d):
+            M[a, b] += x * z[b]
 
 
 @part
@@ -46,12 +47,13 @@ def mirror(M, d):
 
 
 @kernel
-def write_moments(X, rows, columns, y, weights, M):
-    """Write to M (q + 2, q + 2) the moments of these rows of X (n, p) and of y (n,)."""
+def write_moments(X, rows, columns, y, weights, z, M):
+    """Write to M (q + 2, q + 2) the moments of these rows of X (n, p) and of y (n,); z: scratch."""
     M[:] = 0.0
     for i in range(len(rows)):
         row = rows[i]
-        add_row(X, row, columns, len(columns), y[row], weights[row], M)
+        gather(X, row, columns, len(columns), y[row], z)
+        add_products(z, len(M), weights[row], M)
     mirror(M, len(M))
 
 
