@@ -250,7 +250,7 @@ def grow_alike(
 
 
 # Leaves of a line have at least so many times the rows of `min_leaf`: a line has two parameters.
-ROWS_OF_A_LINE = 2
+ROWS_OF_A_LINE = 3
 
 
 def grown_with_lines(

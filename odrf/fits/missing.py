@@ -2,8 +2,8 @@
 
 A term of a split is imputed by the mean of its predictor among the training rows of the node; a
 split on one factor takes the cell as a level that the node does not have. A fit on rows in chunks
-imputes the mean of the column, and so does a tree of lines; others without training rows refuse such cells. A tree with
-surrogates only needs indicators of the missing cells.
+imputes the mean of the column, and so does a tree of lines; others without training rows refuse
+such cells. A tree with surrogates only needs indicators of the missing cells.
 """
 
 from __future__ import annotations

@@ -28,6 +28,8 @@ Integers = NDArray[np.int64]
 
 # Price of a parameter in units of BIC.  More than 1, as predictors are chosen.
 PRICE = 1.5
+# The same for each coefficient of a split.
+PRICE_OF_SPLITS = 0.5
 # Fewest rows of a leaf for each of its terms.
 ROWS_A_TERM = 4
 # Splits are sought on at most so many of a node's rows, evenly spaced; the best of them are
@@ -37,8 +39,10 @@ MOST_ROWS, FINALISTS = 4096, 4
 MOST_COLUMNS = 64
 # Of more columns than the first number, only the best cuts by each criterion are evaluated.
 FEW_COLUMNS, BEST_CUTS = 12, 4
-# Hinges begin from so many of the best cuts, on so many of the predictors that bend most.
-STARTS, SUBSETS = 8, (2, 4, 8)
+# Hinges begin from so many of the best cuts, on so many of the predictors that bend most, and on
+# all; of more predictors than the last number, on all only from so many of the cuts.
+STARTS, SUBSETS = 5, (2, 4, 8)
+WIDE, STARTS_OF_WIDE = 12, 2
 # A node's line is an average of its own and its parent's, which counts as so many rows (M5's
 # smoothing; Quinlan 1992).
 SMOOTHING = 15.0
@@ -315,13 +319,18 @@ class _Search:
             self.rows.Z, members, self.columns, self.rows.y, self.rows.weights, moments, options,
             splits, left, self.sides, self.scratch, self.used, self.line, risks,
         )  # fmt: skip
-        return risks
+        n_terms = (splits[:, 1:] != 0.0).sum(axis=1)
+        n = len(members)
+        return risks * np.exp(PRICE_OF_SPLITS * n_terms * np.log(n) / n)
 
     def _hinges(self, starts: Floats, bends: Integers) -> Floats:
         """Return the hinges (h, q + 1) begun from each of the starts (s, q + 1)."""
         q, n = len(self.columns), len(self.some)
         sizes = [size for size in SUBSETS if size < q] + [q]
-        sizes = [size for size in sizes if size < 8 or 3 * size <= n]
+        sizes = [size for size in sizes if size < SUBSETS[-1] or 3 * size <= n]
+        of_starts = np.tile(np.array(sizes), (len(starts), 1))
+        if q > WIDE:
+            of_starts[STARTS_OF_WIDE:][of_starts[STARTS_OF_WIDE:] == q] = 0
         subsets = np.zeros((len(starts), len(sizes), q), dtype=np.int64)
         for s, start in enumerate(starts):
             alone = np.flatnonzero(start[1:])
@@ -334,8 +343,9 @@ class _Search:
         left, goes_left = np.empty((2, n), dtype=np.bool_)
         write_hinges(
             self.rows.Z, self.some, self.columns, self.rows.y, self.rows.weights, self.few, RIDGE,
-            starts, subsets, np.array(sizes), left, goes_left, np.empty((2, n)), np.empty((n, d)),
-            np.empty(n), np.empty((2, d, d)), self.scratch, np.empty((2, d)), own, self.line, splits,
+            starts, subsets, of_starts, left, goes_left, np.empty((2, n)), np.empty((n, d)),
+            np.empty(n), np.empty((2, d, d)), self.scratch, np.empty((2, d)), own, self.line,
+            splits,
         )  # fmt: skip
         return splits[np.isfinite(splits).all(axis=1)]
 

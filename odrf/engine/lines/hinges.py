@@ -152,16 +152,18 @@ def write_hinges(
 ):  # fmt: skip
     """Write the hinge of each start (s, q + 1) on each subset of columns to splits (s·t, q + 1).
 
-    `subsets` (s, t, q): places among the columns, of which the first `sizes` (t,) count.  A hinge
-    that is not found is NaN.  `table` (n, q + 2), `of_rows` (n,): scratch.
+    `subsets` (s, t, q): places among the columns, of which the first `sizes` (s, t) count, 0
+    for no hinge.  A hinge that is not found is NaN.  `table` (n, q + 2), `of_rows` (n,): scratch.
     """
     n_subsets, q = subsets.shape[1], len(columns)
     for i in range(len(rows)):
         of_rows[i] = weights[rows[i]]
     for s in range(len(starts)):
         for t in range(n_subsets):
-            at, size = s * n_subsets + t, sizes[t]
+            at, size = s * n_subsets + t, sizes[s, t]
             splits[at] = np.nan
+            if size == 0:
+                continue
             for a in range(size):
                 own[a] = columns[subsets[s, t, a]]
             for i in range(len(rows)):
