@@ -286,7 +286,7 @@ OF_CONSTANTS = (
 
 
 def _leaves(options: Options, kind: str, surrogates: bool) -> words.Leaves:
-    """Return what leaves predict; raise `InputError` if lines do not go with the data or options."""
+    """Return what leaves predict; raise `InputError` if lines do not go with the data."""
     if options.leaves == "constant":
         return options.leaves
     if kind != "regression":

@@ -21,6 +21,7 @@ from odrf.engine.lines.cuts import write_cuts
 from odrf.engine.lines.hinges import write_hinges, write_risks
 from odrf.engine.lines.leaf_lines import LeafLines
 from odrf.engine.lines.moments import RIDGE, write_line, write_moments, write_plane
+from odrf.engine.running import end_if_stopped, one_thread
 from odrf.engine.trees.forest import Forest
 
 Floats = NDArray[np.float64]
@@ -100,6 +101,7 @@ class _Rows(NamedTuple):
     least: float
 
 
+@one_thread()
 def grow_line_tree(
     X: Matrix, y: Floats, weights: Floats, groups: FeatureGroups, params: LineParams
 ) -> Forest:
@@ -115,6 +117,7 @@ def grow_line_tree(
     left, order = [-1], [0]
     waiting, hopeful = [(-_gain(nodes[0]), 0)], [True]
     while waiting and len(nodes) // 2 + 1 < params.max_leaves:
+        end_if_stopped()
         _, i = heapq.heappop(waiting)
         split = nodes[i].split
         if split is None or not (split.gain > 0.0 or hopeful[i]):
