@@ -307,7 +307,7 @@ def checked_times(times: Any, event_times: Floats) -> Floats:
 
 def warn_of_later_times(at: Floats, fit: AnyFit) -> None:
     """Warn of times (G,) after the end of all observation, if the fit has its training rows."""
-    if not fit.data.has_rows:
+    if fit.rows is None:
         return
     latest, end = at.max(), fit.data.require_times().time.max()
     if latest > end:

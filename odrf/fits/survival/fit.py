@@ -189,7 +189,7 @@ def estimand_fit(fit: SurvivalFit, estimand: Any, time: Any, cause: Any = None) 
     known |= {
         "call": f"{fit.call}.estimand({estimand!r}, time={_in_words(at)}{of_cause})",
         "design": _with_response(fit, name, of.is_probability),
-        "data": replace(fit.data, y=pseudo, times=None),
+        "training": replace(fit.data, y=pseudo, times=None),
         "forest": replace(fit.forest, value=value[:, np.newaxis]),
         "pruning": None,
     }
