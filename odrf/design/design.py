@@ -507,7 +507,10 @@ def build_design(
     if weights is not None:
         case_weights.check_weights(w)
         unit = case_weights.unit_of(w)
-    structure = _usable_structure(data, groups, order, strata, complete, w)
+    structure = None
+    if groups is not None or order is not None or strata is not None:
+        structure = read_structure(data, groups, order, strata, complete)
+        require_usable(structure, w)
     empty = find_missing(frame, terms.columns).counts
     learned = learn_design(
         formula,
@@ -539,18 +542,6 @@ def build_design(
     frame = data[list(used.columns)]
     apart = rows_apart(frame, ~counted, complete, required, design.matrix)
     return design, replace(training, weightless=~counted, apart=apart)
-
-
-def _usable_structure(
-    data: pd.DataFrame, groups: str | ArrayLike | None, order: str | ArrayLike | None,
-    strata: str | ArrayLike | None, complete: NDArray[np.bool_], w: NDArray[np.float64],
-) -> RowStructure | None:  # fmt: skip
-    """Return which of the complete rows belong together; None if none do."""
-    if groups is None and order is None and strata is None:
-        return None
-    structure = read_structure(data, groups, order, strata, complete)
-    require_usable(structure, w)
-    return structure
 
 
 def _left_out(used: UsedColumns, data: pd.DataFrame) -> Missing:
