@@ -461,8 +461,9 @@ def raw_rows(fit: AnyFit, newdata: pd.DataFrame | None = None) -> RawRows:
 
 def rows_of_scores(fit: AnyFit, newdata: pd.DataFrame | None = None) -> RawRows:
     """Return rows as `raw_rows` does, with offsets of 0: the part of scores by the trees."""
-    design, data = fit.design, fit.data
+    design = fit.design
     if newdata is None:
+        data = fit.data
         every = np.ones(data.n_rows, dtype=np.bool_)
         frame, none = training_frame(design, data), np.zeros(data.n_rows)
         return RawRows(frame, data.X, data.weights, True, every, none)
