@@ -30,7 +30,8 @@ from odrf.fits.effects import (
 from odrf.fits.estimands import deviation_of
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.missing import reading_empty_cells
-from odrf.fits.responses import leaves_rows_out, out_of_bag_values
+from odrf.fits.predicting import out_of_bag_values
+from odrf.fits.responses import leaves_rows_out
 from odrf.statistics.importance import effective_number
 from odrf.statistics.representers import (
     ROWS_A_COLUMN,

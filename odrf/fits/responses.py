@@ -22,7 +22,7 @@ from odrf.design.folds import (
 )
 from odrf.engine.boosting.runs import added_up_by_run, mean_of_other_runs
 from odrf.engine.factors import Matrix
-from odrf.engine.oob import OutOfBag, out_of_bag, out_of_bag_by_fold, predict_out_of_bag
+from odrf.engine.oob import OutOfBag, out_of_bag, out_of_bag_by_fold
 from odrf.engine.resamples import BOOTSTRAP, n_drawn
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError, warn_user
@@ -177,16 +177,6 @@ def forest_out_of_bag(fit: Fit) -> OutOfBag:
         return out_of_bag(fit.forest, X, y, draws)
     choice = pruning.choice
     return out_of_bag_by_fold(_by_other_folds(pruning, choice), choice.fold, X, y, draws)
-
-
-def out_of_bag_values(
-    forest: Forest, X: Matrix, unseen: NDArray[np.bool_], n_jobs: int
-) -> OutOfBag:
-    """Predict rows X (p, n) by the trees that did not draw them, as `unseen` (B, n) says."""
-    n, K, ones = X.shape[1], forest.value.shape[1], np.ones(X.shape[1])
-    result = OutOfBag(np.zeros((n, K)), np.zeros(n, dtype=np.int64), np.empty(0))
-    predict_out_of_bag(forest, X, ones, ones, unseen, n_jobs, result)
-    return result
 
 
 def _by_other_folds(pruning: Pruning, choice: OutOfBagChoice) -> list[Forest]:

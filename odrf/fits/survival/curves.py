@@ -26,8 +26,7 @@ from odrf.errors import InputError, warn_user
 from odrf.fits.effects import kinds_of_trees
 from odrf.fits.fit import AnyFit
 from odrf.fits.intervals import quantile_levels
-from odrf.fits.predicting import RowsToPredict, leaf_frame, spread_numbers
-from odrf.fits.responses import out_of_bag_values
+from odrf.fits.predicting import RowsToPredict, leaf_frame, out_of_bag_values, spread_numbers
 from odrf.fits.survival.fit import SurvivalFit
 from odrf.fits.survival.hazards import cause_numbers
 from odrf.public.progress import progress_bar

@@ -16,7 +16,7 @@ from odrf.engine.survival import curve_numbers
 from odrf.engine.survival.curves import LeafCurves, leaf_curves, node_curves
 from odrf.errors import InputError, warn_user
 from odrf.fits.fit import Fit
-from odrf.fits.responses import out_of_bag_values
+from odrf.fits.predicting import out_of_bag_values
 from odrf.fits.survival.hazards import (
     NodeHazards,
     cause_numbers,
