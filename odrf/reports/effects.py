@@ -43,7 +43,7 @@ OF_TRUTH = (
     'target="forest" leaves.'
 )
 OF_FOREST = "Estimates are of the forest, not of the truth, because {why}."
-# A standard error of a probability so small is good enough, whatever part of it is Monte Carlo error.
+# A standard error of a probability below this is good enough, Monte Carlo error or not.
 NEGLIGIBLE = 0.002
 THE_TRUTH, THE_FOREST = "truth", "forest"
 TARGETS = (THE_TRUTH, THE_FOREST)

@@ -208,7 +208,7 @@ def test_a_warm_start_goes_on_from_the_default_number_of_trees(table):
     first = warm.results_
     assert warm.fit(X, y).results_ is first
     assert warm.set_params(n_trees=503).fit(X, y).results_.forest.n_trees == 503
-    with pytest.raises(InputError, match="^n_trees=500: with warm_start=True .* below the 503"):
+    with pytest.raises(InputError, match=r"^n_trees=500: with warm_start=True .* below the 503"):
         warm.set_params(n_trees=None).fit(X, y)
 
 
