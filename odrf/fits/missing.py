@@ -52,10 +52,11 @@ def reading_empty_cells(
         return fit, X
     if isinstance(fit, StreamedFit) and fit.fills is not None:
         return fit, _with_means(X, columns, fit.fills)
-    if fit.forest.lines is not None and fit.data.has_rows:
-        means = np.average(indicated(fit.data.X), axis=1, weights=fit.data.weights)
+    if fit.rows is not None and fit.forest.lines is not None:
+        columns_of_rows = indicated(fit.rows.X).astype(np.float64)
+        means = np.average(columns_of_rows, axis=1, weights=fit.rows.weights)
         return fit, _with_means(X, columns, means)
-    if not fit.data.has_rows:
+    if fit.rows is None:
         raise InputError(
             f"{fit.design.columns[columns[0]]!r} is missing in new rows and in no training row, "
             "where a split takes the mean of its training rows, and the fit has none of them: fill "
@@ -135,11 +136,11 @@ def _nothing(columns: Integers, n: int) -> NDArray[np.float32]:
 
 def _with_forest(fit: SomeFit, data: TrainingData, forest: Forest) -> SomeFit:
     if isinstance(fit, BoostedFit):
-        return replace(fit, data=data, boosted=fit.boosted._replace(forest=forest))
+        return replace(fit, training=data, boosted=fit.boosted._replace(forest=forest))
     if isinstance(fit, GuidedFit):
-        return replace(fit, data=data, reader=forest)
+        return replace(fit, training=data, reader=forest)
     assert isinstance(fit, Fit)
-    return replace(fit, data=data, forest=forest)
+    return replace(fit, training=data, forest=forest)
 
 
 def filling_forest(fit: AnyFit, columns: Integers) -> Forest:
