@@ -61,7 +61,7 @@ def with_times(x: pd.DataFrame, log_hazard: pd.Series, rng: np.random.Generator)
 
 def lines_of(
     correlation: float, repeat: int, kind: str, rows: int, trees: int, seed: int
-) -> Iterator[tuple[str, str, bool]]:
+) -> Iterator[tuple[str, Any, bool]]:
     """Yield method, term and whether it is taken as important, on one sample."""
     rng = np.random.default_rng([seed, repeat, round(10 * correlation)])
     options: dict[str, Any] = {"n_trees": trees, "blend": False, "seed": repeat, "n_jobs": 1}
@@ -82,17 +82,18 @@ def lines_of(
         yield from ((method, term, value) for term, value in rejected.items())
 
 
-def shares(rejected: pd.DataFrame) -> str:
-    """Return the percentage of samples, the mean over the terms, with its standard error."""
-    of_samples = 100 * rejected.groupby("repeat")["rejected"].mean()
-    return f"{of_samples.mean():.1f} ± {of_samples.sem():.1f}"
+def percentage(of_samples: pd.Series) -> str:
+    """Return the mean over the samples, in per cent, with its standard error."""
+    share = of_samples.to_numpy(dtype=np.float64)
+    error = share.std(ddof=1) / np.sqrt(len(share))
+    return f"{100 * share.mean():.1f} ± {100 * error:.1f}"
 
 
 def report(lines: pd.DataFrame) -> str:
     """Return rejection rates, and false discovery rates of knockoffs, as Markdown."""
     rows, wide = [], []
     for (method, correlation), part in lines.groupby(["method", "correlation"], sort=False):
-        line = {"method": method, "correlation": f"{correlation:g}"}
+        line = {"method": str(method), "correlation": f"{correlation:g}"}
         line["samples"] = str(part["repeat"].nunique())
         if method == KNOCKOFF:
             wide.append(line | of_knockoffs(part))
@@ -103,7 +104,8 @@ def report(lines: pd.DataFrame) -> str:
             "correlated with these": RELATED,
             "noise": NOISE,
         }.items():
-            line[title] = shares(part[part["term"].isin(terms)])
+            of_terms = part[part["term"].isin(terms)]
+            line[title] = percentage(of_terms.groupby("repeat")["rejected"].mean())
         rows.append(line)
     tables = [
         markdown_table(pd.DataFrame(each).set_index("method"), "method")
@@ -118,12 +120,11 @@ def of_knockoffs(lines: pd.DataFrame) -> dict[str, str]:
     selected = lines[lines["rejected"]]
     relevant = selected["term"].str[1:].astype(int) % 2 == 0
     samples = lines["repeat"].unique()
-    false = (~relevant).groupby(selected["repeat"]).mean().reindex(samples, fill_value=0.0)
-    power = relevant.groupby(selected["repeat"]).sum().reindex(samples, fill_value=0)
-    power = power / WIDE_RELEVANT
+    found = relevant.groupby(selected["repeat"]).agg(["mean", "sum"])
+    found = found.reindex(samples, fill_value=np.nan)
     return {
-        "false discoveries, %": f"{100 * false.mean():.1f} ± {100 * false.sem():.1f}",
-        "power, %": f"{100 * power.mean():.1f} ± {100 * power.sem():.1f}",
+        "false discoveries, %": percentage(1 - found["mean"].fillna(1.0)),
+        "power, %": percentage(found["sum"].fillna(0.0) / WIDE_RELEVANT),
     }
 
 

@@ -34,7 +34,7 @@ from odrf.reports.paths import PruningPath
 from odrf.reports.tree import surrogates_section
 from odrf.text.layouts import quantity
 from odrf.text.splits import number
-from odrf.text.summary import Card, Summary, rule_in_words
+from odrf.text.summary import Card, Summary, evenly_spread, rule_in_words
 
 # The error of training rows in words, which says where they are reproduced.
 #
@@ -171,6 +171,21 @@ def importance_section(importance: MeasuredImportance) -> dict[str, pd.DataFrame
     P = len(importance.table)
     few = f", first {TOP} of {P} predictors" if P > TOP else ""
     return {f"Importance ({importance.measure}{few})": importance.table.head(TOP)}
+
+
+def fit_summary(
+    name: str, fit: AnyFit, facts: dict[str, str], sections: dict[str, pd.DataFrame],
+    importance: MeasuredImportance, notes: tuple[str, ...] = (),
+) -> Summary:  # fmt: skip
+    """Return the summary of a fit: its data and importances, and what else there is.
+
+    The `notes` are above those on importances and missing values.
+    """
+    return Summary(
+        f"{name}: {fit.kind}", fit.call, data_facts(fit) | facts,
+        sections | importance_section(importance),
+        (*notes, *importance.notes, *missing_notes(fit)),
+    )  # fmt: skip
 
 
 def growth_summary(
@@ -448,11 +463,8 @@ def boosted_summary(
     `fitted` and `out_of_bag` (n, K) are predictions of the training rows by all runs, and by the
     runs that did not draw a row; the latter None for one run.
     """
-    facts = {**data_facts(fit), **boosted_facts(fit, _score(fit, fitted, out_of_bag))}
-    sections = {**loss_section(fit), **importance_section(importance)}
-    name = f"{boosted_trees(fit)}: {fit.kind}"
-    notes = (*importance.notes, *missing_notes(fit))
-    return Summary(name, fit.call, facts, sections, notes)
+    facts = boosted_facts(fit, _score(fit, fitted, out_of_bag))
+    return fit_summary(boosted_trees(fit), fit, facts, loss_section(fit), importance)
 
 
 def boosted_facts(fit: BoostedFit, scores: dict[str, str]) -> dict[str, str]:
@@ -488,8 +500,7 @@ def boosted_facts(fit: BoostedFit, scores: dict[str, str]) -> dict[str, str]:
 def loss_section(fit: BoostedFit) -> dict[str, pd.DataFrame]:
     """Return the loss path at a few rounds, with the first, the last kept and the last."""
     path = without_rounding(loss_path(fit))
-    last = path.index[-1]
-    rounds = np.linspace(0, last, min(SHOWN, last + 1)).round().astype(int)
+    rounds = evenly_spread(len(path), SHOWN)
     shown = path.loc[sorted({*rounds.tolist(), fit.n_rounds})]
     return {f"Mean loss ({mean_loss_in_words(fit.control.loss)})": shown}
 
@@ -539,6 +550,10 @@ def _score(
     return scores
 
 
+ALL_ROWS = (
+    "Every tree uses all rows: no row is out of bag, and the training error is not that of new "
+    "rows, which compare() estimates."
+)
 UNORDERED = "The planes treat ordered classes as unordered."
 
 
@@ -548,7 +563,6 @@ def guided_summary(
     """Return the summary of a guided forest; `fitted` (n, K): predictions of the training rows."""
     control, guided = fit.control, fit.guided
     facts = {
-        **data_facts(fit),
         **_guided_score(fit, fitted),
         "Trees": str(guided.n_trees),
         "Subspace M": f"{quantity(control.subspace, 'predictor')} ({control.subspace_rule})",
@@ -562,16 +576,8 @@ def guided_summary(
         "Regions per plane": f"{guided.n_inner.sum() / max(1, guided.n_planes.sum()):.1f}",
         "Model size": f"{guided.sizes.sum()} numbers",
     }
-    sections = importance_section(importance)
-    notes = (
-        "Every tree uses all rows: no row is out of bag, and the training error is not that of new "
-        "rows, which compare() estimates.",
-        *((UNORDERED,) if fit.design.response.ordered else ()),
-        *importance.notes,
-        *missing_notes(fit),
-    )
-    name = f"Guided random forest: {fit.kind}"
-    return Summary(name, fit.call, facts, sections, notes)
+    notes = (ALL_ROWS, *((UNORDERED,) if fit.design.response.ordered else ()))
+    return fit_summary("Guided random forest", fit, facts, {}, importance, notes)
 
 
 def guided_card(fit: GuidedFit, fitted: NDArray[np.float64]) -> Card:

@@ -33,7 +33,7 @@ from odrf.statistics.jackknife import distinguishes_rows
 from odrf.statistics.survival.curves import limits_of_probability
 from odrf.text.layouts import percentage
 from odrf.text.splits import number
-from odrf.text.summary import Card, Report
+from odrf.text.summary import Card, Report, evenly_spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -191,7 +191,7 @@ class SurvivalBands(Report):
     def _shown(self) -> pd.DataFrame:
         """Some of the times of the first rows."""
         G = len(self.times)
-        some = np.unique(np.linspace(0, G - 1, TIMES).round().astype(int))
+        some = evenly_spread(G, TIMES)
         first = np.arange(min(ROWS, len(self.rows)))
         return self.table.iloc[(first[:, None] * G + some).ravel()]
 
@@ -232,7 +232,7 @@ def bands_of(
         reason = notes[0] if not trees_vary(fit) else "fit with a lower sample_fraction."
         raise InputError(f"bands() compares trees that drew other rows: {reason.removesuffix('.')}")
     at = (
-        _spread(fit.event_times)
+        fit.event_times[evenly_spread(len(fit.event_times), MOST_TIMES)]
         if times is None
         else np.unique(checked_times(times, fit.event_times))
     )
@@ -250,9 +250,3 @@ def bands_of(
     named = None if number is None else causes[number]
     errors = std_error, errors_of_curves.alone, reach
     return SurvivalBands(fit.call, rows.index, at, estimate, *errors, level, notes, named)
-
-
-def _spread(event_times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the event times, or of many some that are spread over them."""
-    R = len(event_times)
-    return event_times[np.unique(np.linspace(0, R - 1, min(R, MOST_TIMES)).round().astype(int))]

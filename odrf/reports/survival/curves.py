@@ -18,7 +18,7 @@ from odrf.public import public
 from odrf.statistics.survival.curves import number_at_risk
 from odrf.statistics.survival.scores import groups_by_risk
 from odrf.text.splits import number
-from odrf.text.summary import Card, TableReport
+from odrf.text.summary import Card, TableReport, evenly_spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,8 +98,7 @@ class SurvivalCurves(TableReport):
         return plots.survival.plot_predicted_curves(self.table, at_risk, ax, self.cause)
 
     def _shown(self) -> pd.DataFrame:
-        times = np.linspace(0, len(self.table.columns) - 1, TIMES).round().astype(int)
-        shown = self.table.iloc[:ROWS, np.unique(times)]
+        shown = self.table.iloc[:ROWS, evenly_spread(len(self.table.columns), TIMES)]
         return shown.set_axis([number(float(time)) for time in shown.columns], axis=1)
 
     def _facts(self) -> dict[str, str]:

@@ -23,7 +23,6 @@ from odrf.fits.survival.hazards import NodeHazards, cause_numbers
 from odrf.options.boosting import loss_in_words
 from odrf.pruning.complexity import root_errors
 from odrf.reports import summaries
-from odrf.reports.data_summary import missing_notes
 from odrf.reports.importance import MeasuredImportance, impurity_table
 from odrf.reports.paths import PruningPath
 from odrf.reports.tree import node_columns, rules_with
@@ -377,17 +376,12 @@ def boosted_survival_summary(
     importance: MeasuredImportance,
 ) -> Summary:
     """Return the summary; `evaluated` are the validation rows, None if none has an event."""
-    facts = {
-        **summaries.data_facts(fit),
-        **_boosted_events(fit),
-        **summaries.boosted_facts(fit, _curves(fit)),
-    }
+    facts = _boosted_events(fit) | summaries.boosted_facts(fit, _curves(fit))
     scores = {} if evaluated is None else dict([evaluated_section(evaluated)])
-    sections = {**scores, **summaries.loss_section(fit), **summaries.importance_section(importance)}
-    notes = (*importance.notes, *missing_notes(fit))
-    if evaluated is None:
-        notes = (*notes, UNKNOWN_OF_BOOSTED)
-    return Summary(f"{summaries.boosted_trees(fit)}: survival", fit.call, facts, sections, notes)
+    sections, name = scores | summaries.loss_section(fit), summaries.boosted_trees(fit)
+    summary = summaries.fit_summary(name, fit, facts, sections, importance)
+    unknown = (UNKNOWN_OF_BOOSTED,) if evaluated is None else ()
+    return replace(summary, notes=summary.notes + unknown)
 
 
 def boosted_survival_card(
