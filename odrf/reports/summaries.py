@@ -509,13 +509,16 @@ def boosted_card(
     fit: BoostedFit, fitted: NDArray[np.float64], out_of_bag: NDArray[np.float64] | None
 ) -> Card:
     """Return a short description of boosted trees; arguments as in `boosted_summary`."""
-    facts = {
-        "Rounds": _rounds(fit),
-        "Leaves": mean_and_range(fit.forest.leaves()),
-        **_losses(fit),
-        **_score(fit, fitted, out_of_bag),
-    }
-    return fit_card(f"{boosted_trees(fit)}, {loss_in_words(fit.control.loss)} loss", fit, facts)
+    return card_of_rounds(fit, _rounds(fit), _losses(fit) | _score(fit, fitted, out_of_bag))
+
+
+def card_of_rounds(
+    fit: BoostedFit, rounds: str, scores: dict[str, str], events: dict[str, str] | None = None
+) -> Card:
+    """Return a short description of boosted trees, whose number of `rounds` is in words."""
+    facts = {"Rounds": rounds, "Leaves": mean_and_range(fit.forest.leaves()), **scores}
+    title = f"{boosted_trees(fit)}, {loss_in_words(fit.control.loss)} loss"
+    return fit_card(title, fit, facts, events)
 
 
 def _rounds(fit: BoostedFit) -> str:

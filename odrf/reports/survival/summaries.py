@@ -20,7 +20,6 @@ from odrf.fits.survival import validation
 from odrf.fits.survival.boosted import BoostedSurvivalFit
 from odrf.fits.survival.fit import SurvivalFit
 from odrf.fits.survival.hazards import NodeHazards, cause_numbers
-from odrf.options.boosting import loss_in_words
 from odrf.pruning.complexity import root_errors
 from odrf.reports import summaries
 from odrf.reports.importance import MeasuredImportance, impurity_table
@@ -389,13 +388,7 @@ def boosted_survival_card(
 ) -> Card:
     """Return a short description: data, sizes, concordances; `evaluated` as in the summary."""
     scores = {} if evaluated is None else concordances_in_words(evaluated)
-    facts = {
-        "Rounds": str(fit.n_rounds),
-        "Leaves": summaries.mean_and_range(fit.forest.leaves()),
-        **scores,
-    }
-    title = f"{summaries.boosted_trees(fit)}, {loss_in_words(fit.control.loss)} loss"
-    return summaries.fit_card(title, fit, facts, _boosted_events(fit))
+    return summaries.card_of_rounds(fit, str(fit.n_rounds), scores, _boosted_events(fit))
 
 
 def _boosted_events(fit: BoostedSurvivalFit) -> dict[str, str]:
