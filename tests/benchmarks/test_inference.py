@@ -250,7 +250,7 @@ def test_tests_of_importance_for_times_run_and_keep_their_level(
     monkeypatch.setattr(sys, "argv", ["survival_importance.py", "--quick", "--out", out])
     assert survival_importance.main() == 0
     first = capsys.readouterr().out
-    assert first.count("\n| ") == 3 * 3 + 1 + 3 + 1
+    assert first.count("\n| ") == 3 * 3 + 1 + 3 + 2
     assert survival_importance.main() == 0
     assert capsys.readouterr().out == first
     results = Path(survival_importance.__file__).with_name("results")
