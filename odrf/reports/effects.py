@@ -94,7 +94,7 @@ def notes_on_errors(fit: AnyFit) -> tuple[str, ...]:
         return (EXPECTATION, *few, *(() if fit.control.inference else (NOT_FOR_INFERENCE,)))
     if not isinstance(fit, Fit) or fit.forest.n_trees == 1:
         return (NONE + NO_FOREST,)
-    if not fit.data.has_rows:
+    if fit.rows is None:
         return (NONE + NO_ROWS,)
     structure = fit.data.structure
     in_time = structure is not None and structure.order is not None

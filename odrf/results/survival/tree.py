@@ -292,7 +292,7 @@ class SurvivalTreeResults(LeafCurveResults):
             )
         return plots.survival.CurvesInLeaves(
             fit.forest.count,
-            hazards.events * fit.data.weight_unit,
+            hazards.events * fit.training.weight_unit,
             hazards.relative if cause == about else hazards.relative_of(code),
             fit.curves,
             fit.event_times,
