@@ -28,6 +28,7 @@ from odrf.fits.survival.hazards import cause_numbers
 from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.reports.effects import notes_on_errors
+from odrf.reports.survival.curves import ROWS, of_first_rows, rows_and_times
 from odrf.statistics.effects import reach_in_errors
 from odrf.statistics.jackknife import distinguishes_rows
 from odrf.statistics.survival.curves import limits_of_probability
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Rows that are drawn, and rows and times that are shown.
-DRAWN, ROWS, TIMES = 3, 10, 5
+# Rows that are drawn, and times that are shown.
+DRAWN, TIMES = 3, 5
 
 
 @public
@@ -175,9 +176,9 @@ class SurvivalBands(Report):
         return [place[label] for label in labels]
 
     def _sections(self) -> dict[str, pd.DataFrame]:
-        of = f" (first {ROWS} of {len(self.rows)} rows)" if len(self.rows) > ROWS else ""
         what = "Survival" if self.cause is None else f"Incidence of {self.cause}"
-        return {f"{what} by time{of}": self._shown.drop(columns=["std_error"])}
+        title = f"{what} by time{of_first_rows(len(self.rows))}"
+        return {title: self._shown.drop(columns=["std_error"])}
 
     def _notes(self) -> tuple[str, ...]:
         return self.notes
@@ -198,13 +199,8 @@ class SurvivalBands(Report):
     def _facts(self) -> dict[str, str]:
         known = self.reach[~np.isnan(self.reach)]
         reach = f"{number(float(known.mean()), 3)} standard errors" if len(known) else "unknown"
-        span = f"{len(self.times)}, {number(self.times[0])} to {number(self.times[-1])}"
-        return {
-            "Rows": str(len(self.rows)),
-            "Times": span,
-            "Level": percentage(self.level),
-            "Reach of bands": reach,
-        }
+        of_curves = rows_and_times(len(self.rows), self.times.tolist())
+        return of_curves | {"Level": percentage(self.level), "Reach of bands": reach}
 
     def _card(self) -> Card:
         columns = ["row", "time", "estimate", "std_error", "conf_low", "conf_high"]
