@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -193,7 +194,8 @@ def growth_summary(
     importance: MeasuredImportance,
 ) -> Summary:  # fmt: skip
     """Return the summary of grown trees; `confusion`: matrices by the rows they are of."""
-    facts = {**data_facts(fit), **_updates(fit), **scores, **_growth_facts(fit)}
+    facts = {**_updates(fit), **scores, **_growth_facts(fit)}
+    surrogates, further = surrogates_section(fit.forest, fit.design)
     sections, notes = {}, []
     for rows, table in confusion.items():
         if len(table) > MAX_CLASSES:
@@ -202,10 +204,8 @@ def growth_summary(
             sections[f"Confusion matrix ({rows}; observed down, predicted across)"] = table
     if fit.blend is not None:
         sections["Kinds of trees"] = kinds_table(fit.blend, fit.kinds)
-    sections |= importance_section(importance)
-    surrogates, further = surrogates_section(fit.forest, fit.design)
-    sections, notes = sections | surrogates, notes + further
-    notes += [*importance.notes, *missing_notes(fit)]
+    summary = fit_summary(name, fit, facts, sections, importance, (*notes, *further))
+    notes = list(summary.notes)
     if fit.pruning is not None and fit.pruning.choice is not None:
         notes.append(CHOSEN_OUT_OF_BAG)
     if fit.forest.n_trees == 1 and fit.pruning is not None and fit.forest.leaves()[0] == 1:
@@ -214,7 +214,7 @@ def growth_summary(
             notes.append(ONE_LEAF.format(grown=grown))
     if fit.blend is not None:
         notes += kinds_notes(fit)
-    return Summary(f"{name}: {fit.kind}", fit.call, facts, sections, tuple(notes))
+    return replace(summary, sections=summary.sections | surrogates, notes=tuple(notes))
 
 
 def _tree_scores(fit: Fit, fitted: NDArray[np.float64]) -> dict[str, str]:
