@@ -73,6 +73,7 @@ class StreamedResults(ODRFResults):
         "rows in chunks has none: use predict()",
     }
 
+    # Out of bag
     @known(_evaluated)
     def oob_error(self) -> float:
         """Out-of-bag mean squared error, or misclassification rate.
@@ -136,6 +137,7 @@ class StreamedResults(ODRFResults):
         """
         return reports.chunks.streamed_confusion(self.fit)
 
+    # Importance
     @public_method
     def importance(
         self,

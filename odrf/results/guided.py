@@ -334,6 +334,8 @@ class GRAFResults(TreeModelResults):
 
     # Predictions
     predict = predictions.predict
+
+    # Single predictions
     shap = explain.shap
     shap_interactions = explain.shap_interactions
     row_predictor = predictions.row_predictor

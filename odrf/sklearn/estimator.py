@@ -259,6 +259,7 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
             )
         super().__init_subclass__(**kwargs)
 
+    # Fit
     @documented
     def fit(self: Same, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Same:
         """Fit to the rows of X and y.
@@ -401,6 +402,7 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
             state = {**state, "results_": kept.results()}
         super().__setstate__(state)
 
+    # Importance
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Importance of each column of X, as shares of their sum."""
@@ -449,6 +451,7 @@ def passed_nodes(forest: Forest, leaves: NDArray[np.int64]) -> csr_matrix:
 class TreeEstimator(FunctionEstimator):
     """Base class of estimators with trees of one kind."""
 
+    # The trees
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the leaf that each row reaches.
 
@@ -482,6 +485,7 @@ class TreeEstimator(FunctionEstimator):
         path = passed_nodes(forest, leaves.reshape(len(leaves), -1))
         return path if leaves.ndim == 1 else (path, forest.root)
 
+    # Importance
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Impurity decrease of each column of X, as shares of their sum.
@@ -548,6 +552,7 @@ class Growing(TreeEstimator):
 class Updating(TreeEstimator):
     """Base class of estimators whose fit can have more rows: by ``partial_fit``."""
 
+    # Fit
     @documented
     def partial_fit(self: Continued, X: Any, y: Any, sample_weight: Any = None) -> Continued:
         """Add rows to the fit, from which its trees continue to grow; the first call is `fit`.
@@ -589,6 +594,7 @@ Boosting = TypeVar("Boosting", bound="BoostedEstimator")
 class BoostedEstimator(Growing):
     """Base class of estimators with boosted trees."""
 
+    # Fit
     @documented
     def fit(
         self: Boosting,
@@ -662,6 +668,7 @@ class BoostedEstimator(Growing):
 class StackedEstimator(FunctionEstimator):
     """Base class of estimators with several models: no leaves, and nothing to go on from."""
 
+    # Importance
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Importance of each column of X by validation rows, as shares of their sum.

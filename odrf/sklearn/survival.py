@@ -40,6 +40,7 @@ class FunctionSurvival(FunctionEstimator):
     _own_attributes: ClassVar[str] = OF_TIMES
     _left_out: ClassVar[tuple[str, ...]] = ("class_weights", "objective")
 
+    # Fit
     def fit(self: Same, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Same:
         """Fit to the rows of X and y.
 
@@ -71,6 +72,7 @@ class FunctionSurvival(FunctionEstimator):
         """
         return super().fit(X, y, sample_weight, groups=groups)
 
+    # Predictions
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the risk of each row: the larger, the earlier the event is expected.
 
@@ -121,6 +123,7 @@ class FunctionSurvival(FunctionEstimator):
         """
         return self._curves(X, "hazard", 0.0, return_array)
 
+    # Scores
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return Harrell's C: how often, of two rows, the one with the earlier event scores higher.
 
@@ -153,6 +156,7 @@ class FunctionSurvival(FunctionEstimator):
             raise InputError("y has no two rows of which one is known to have the event first")
         return concordance.estimate
 
+    # Fit
     @property
     def unique_times_(self) -> NDArray[np.float64]:
         """The different times (R,) of events, ascending."""
@@ -232,6 +236,7 @@ class ODBTSurvival(FunctionSurvival, BoostedEstimator, function=odbt):
 
     results_: SurvivalBoostedResults
 
+    # Fit
     def fit(
         self: Boosted,
         X: Any,

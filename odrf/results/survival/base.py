@@ -55,15 +55,18 @@ class SurvivalResults(AnyResults):
 
     fit: SurvivalFit | BoostedSurvivalFit
 
+    # Fit
     @property
     def event_times(self) -> NDArray[np.float64]:
         """The different times (R,) of events of the training rows, ascending."""
         return self.fit.event_times
 
+    # Scores
     @abstractmethod
     def score(self, newdata: Rows = None) -> pd.DataFrame:
         """Return how good predicted risks and curves are."""
 
+    # Checks
     def consistency(self) -> CurveConsistency:
         """Report which result on consistency covers the predicted curves, and what is not covered.
 
@@ -92,6 +95,7 @@ class LeafCurveResults(SurvivalResults):
 
     fit: SurvivalFit
 
+    # Fit
     @property
     def control(self) -> ResolvedOptions:
         """The options of the fit, with the values that were used."""

@@ -123,6 +123,7 @@ class EstimandResults(TreeResults):
 
     _lacks: ClassVar[Mapping[str, str]] = WITHOUT
 
+    # Fit
     @property
     def estimand(self) -> str:
         """Which number it is, such as ``"survival"``; see the method `estimand` of forests."""
@@ -138,14 +139,22 @@ class EstimandResults(TreeResults):
         """The time that the number is of."""
         return self.fit.time
 
-    # Predictions and errors
+    # Predictions
     predict = forests.predict
+
+    # The trees
     splits = export.splits_of_trees
+
+    # Out of bag
     oob_prediction = predictions.oob_prediction
     oob_prob = predictions.oob_prob
     oob_error = forests.oob_error
     error_path = forests.error_path
+
+    # Checks
     surrogate = trees.surrogate
+
+    # Plots and summary
     plot = importances.plot
     _drawing = forests.drawing
     _measured_importance = forests.measured
@@ -166,6 +175,7 @@ class EstimandResults(TreeResults):
     def _scored_error(self) -> float:
         return self.oob_error
 
+    # Importance
     @public_method
     def importance(
         self,
@@ -211,6 +221,7 @@ class EstimandResults(TreeResults):
             self, asked, test=test, adjust=adjust, groups=groups, level=level, progress=progress
         )
 
+    # Effects
     @public_method
     def interactions(
         self,
@@ -250,6 +261,7 @@ class EstimandResults(TreeResults):
             self, variables, rows=rows, permutations=0, newdata=newdata, progress=progress
         )
 
+    # Rows
     @public_method
     def proximity(self, newdata: pd.DataFrame | None = None, *, type: str = "plain") -> Proximity:
         """Return how near rows are to the training rows, by the leaves that they share.

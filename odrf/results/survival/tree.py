@@ -119,6 +119,7 @@ class SurvivalTreeResults(LeafCurveResults):
 
     __str__ = export.tree_as_text
 
+    # Fit
     @property
     def n_leaves(self) -> int:  # type: ignore[override]
         """Number of leaves."""
@@ -127,6 +128,8 @@ class SurvivalTreeResults(LeafCurveResults):
     # Predictions
     predict = curve_predictions.predict
     curves = curve_predictions.curves
+
+    # Scores
     score = scores.score
     calibration = scores.calibration
     roc = scores.roc
@@ -140,6 +143,7 @@ class SurvivalTreeResults(LeafCurveResults):
     pruning_path = pruning.pruning_path
     prune = pruning.prune
 
+    # The tree
     @cached_property
     def nodes(self) -> pd.DataFrame:
         """The nodes, one row each; the index is the node's number, 0 for the root.
