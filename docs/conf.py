@@ -62,6 +62,8 @@ myst_heading_anchors = 3
 suppress_warnings = [
     "myst.xref_missing",  # tests/test_docs.py checks links to files of the repository
     "myst.header",
+    "codeautolink.parse_block",  # cells of the shell
+    "codeautolink.match_block",  # examples whose remarks to doctest are not shown
     "ref.citation",  # docstrings list sources that their text need not name again
 ]
 nb_execution_mode = "cache"
@@ -80,6 +82,8 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 add_module_names = False
 numpydoc_show_class_members = False
+toc_object_entries_show_parents = "hide"
+codeautolink_concat_default = True  # cells of a page use the names of those before them
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 

@@ -128,9 +128,10 @@ def link_by_last_names(
     if node.get("refdomain") != "py":
         return None
     target = node["reftarget"]
-    place = place_of(env, node["refdoc"], target) or ending(env, *target.split(".")[-2:])
-    if place is None and "." not in target:
-        place = ending(env, target)
+    *owner, name = target.split("(")[0].split(".")[-2:]
+    place = place_of(env, node["refdoc"], target) or ending(env, *owner, name)
+    if place is None and owner:  # an attribute, which the entry of its class describes
+        place = ending(env, BASES.get(owner[0], owner[0]))
     if place is not None:
         return link(app, node["refdoc"], place, contnode)
     return contnode if is_module(target) else None

@@ -161,7 +161,8 @@ def expanded(match: re.Match[str], depth: int) -> str:
     groups = members(kind, "own" in match[3])
     parts = ["```{eval-rst}\n.. autoclass:: " + full + "\n```"]
     if sum(map(len, groups.values())) > 1:
-        parts.append(table(full, groups, how == "members"))
+        at = 0 if how == "members" else 1
+        parts.insert(at, table(full, groups, how == "members"))
     for group, names in groups.items():
         if how == "members" and group:
             parts += [f"({slug(kind, group)})=\n{'#' * (depth + 1)} {group}"]
