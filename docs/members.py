@@ -132,7 +132,8 @@ def table(full: str, groups: dict[str, list[str]], linked: bool) -> str:
     rows = ["| | |", "|---|---|"]
     for group, names in groups.items():
         if group:
-            rows.append(f"| **[{group}](#{slug(kind, group)})** | |" if linked else f"| **{group}** | |")
+            words = f"[{group}](#{slug(kind, group)})" if linked else group
+            rows.append(f"| **{words}** | |")
         for name in names:
             words = first_sentence(inspect.getattr_static(kind, name))
             rows.append(f"| {{py:obj}}`{name} <{full}.{name}>` | {words} |")

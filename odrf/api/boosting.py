@@ -74,7 +74,7 @@ def odbt(
     Parameters
     ----------
     {formula}
-        With a time to an event, ``"Surv(time, event) ~ ."`` (see `odrf.Surv`), the result is a
+        With a survival time, ``"Surv(time, event) ~ ."`` (see `odrf.Surv`), the result is a
         `SurvivalBoostedResults`.
     {data}
     loss : str, default "auto"
@@ -96,7 +96,7 @@ def odbt(
           the last of the loss of "above this class or not".  Every round grows a tree for each of
           these, and the predicted class is the median.
 
-        For a time to an event, ``Surv(time, event)``, of which some are censored:
+        For a survival time, ``Surv(time, event)``, of which some are censored:
 
         - ``"cox"``, the default: the negative log partial likelihood of proportional hazards, with
           the ties of Efron [6]_.  The trees add up to the logarithm of the relative hazard.
@@ -155,7 +155,7 @@ def odbt(
     predictor_fraction : float, default 1.0
         Share of the predictors of its run that each tree draws at random.
     n_runs : "auto" or int, default "auto"
-        Boosting runs, whose mean is the fit.  By default one, but ten for times to an event, unless
+        Boosting runs, whose mean is the fit.  By default one, but ten for survival times, unless
         `validation` holds out rows.  With several, each run has a bootstrap sample of the
         rows and a share `run_predictors` of the predictors.  Scores are averaged before they are
         transformed to means or probabilities.  `ODBTResults.oob_error` is the error on the rows
@@ -170,7 +170,7 @@ def odbt(
         several runs, uses the out-of-bag loss: that of each row by the runs that did not draw it.
         With None all `n_trees` rounds are kept, and so they are by default for numbers and classes:
         on small tables, holding out rows usually costs more accuracy than too many rounds do,
-        unless the noise is strong.  By default rounds for times to an event are chosen out of bag
+        unless the noise is strong.  By default rounds for survival times are chosen out of bag
         or, with one run, by a fifth of the rows: after all rounds, the curves of most tables were
         too far apart (``benchmarks/options/boosted_survival.py``).
     patience : "auto" or int, default "auto"

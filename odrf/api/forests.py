@@ -70,7 +70,7 @@ def odrf(
     Parameters
     ----------
     {formula}
-        With a time to an event, ``"Surv(time, event) ~ ."`` (see `odrf.Surv`), the result is a
+        With a survival time, ``"Surv(time, event) ~ ."`` (see `odrf.Surv`), the result is a
         `SurvivalForestResults`.
     data : DataFrame, path or Chunks
         {about data}
@@ -107,7 +107,7 @@ def odrf(
     {pruning}
     min_leaf : int, default 2
         Fewest rows of a leaf; small, because averaging over trees smooths the predictions.  In a
-        blend 1 to 10, depending on the kind of tree, unless you set it.  For times to an event,
+        blend 1 to 10, depending on the kind of tree, unless you set it.  For survival times,
         whose leaves have curves, 20, or a fifteenth of few rows, and in a blend half to twice that.
     {max_depth, criterion, cause}
     split_scale : {"response", "auto", "log", "box_cox", "normal", "ranks"}, default "response"

@@ -68,7 +68,7 @@ def auto(
     Parameters
     ----------
     {formula}
-        Times to an event are refused.
+        Survival times are refused.
     {data}
     n_trees : int, default 500
         Trees of the forest, at least 20; the other forests have half as many, but at least 20.

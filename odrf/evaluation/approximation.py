@@ -162,6 +162,7 @@ def approximation_curve(
         Test rows, with the response.  Rows that `fit` cannot predict are left out.
     models : mapping of str to model, optional
         {about models}
+
         By default "graf", a guided forest with `subspace`, `trials`, `min_split` and `origin` as in
         `fit`, and "forest", the forest of `odrf`, both with 100 trees.  All models are fitted to
         the same subsets, without case weights.

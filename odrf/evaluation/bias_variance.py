@@ -344,7 +344,7 @@ def read_source(
         return _observed(*problem, test_rows, seed, env, beside)
     if isinstance(problem, SurvivalProblem):
         raise InputError(
-            f"problem {problem.name!r} is of times to an event, whose errors have no bias and "
+            f"problem {problem.name!r} is of survival times, whose errors have no bias and "
             "variance: compare models by compare() or learning_curve() on a sample of it"
         )
     raise InputError(

@@ -206,8 +206,8 @@ def warn_of_codes_for_missing(checked: CheckedRows) -> None:
     column = f"data[{name!r}]"
     warn_user(
         f"{name!r} has {code:.0f} in several rows, unlike all its other values "
-        f"({others.min():.6g} to {others.max():.6g}){more}: if this stands for an empty cell, make "
-        f"it one with {column} = {column}.replace({code:.0f}, np.nan)"
+        f"({others.min():.6g} to {others.max():.6g}){more}: if this stands for a missing value, "
+        f"make it one with {column} = {column}.replace({code:.0f}, np.nan)"
     )
 
 

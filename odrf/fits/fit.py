@@ -307,7 +307,7 @@ def _penalty_unit(data: TrainingData) -> float:
 def loss_and_responses(loss: Loss, data: TrainingData) -> tuple[Loss, NDArray[np.float64]]:
     """Return the loss and the responses (n,) of the training rows, in the form that the loss needs.
 
-    A loss of times to an event holds the times of all rows; responses are then numbers of rows.
+    A loss of survival times holds the times of all rows; responses are then numbers of rows.
     """
     times = data.times
     if times is None or not isinstance(loss, SurvivalLoss):

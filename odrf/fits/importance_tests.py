@@ -323,7 +323,7 @@ def _inflation(type: str, folds: Sequence[FoldRows]) -> float:
 
 
 def _refit(fit: AnyFit, data: TrainingData, rows: NDArray[np.bool_]) -> AnyFit:
-    """Return the fit grown again on some rows, with curves if it is for times to an event."""
+    """Return the fit grown again on some rows, with curves if it is for survival times."""
     grown = refit(fit, data, rows)
     return survival.fit.with_curves(cast(Fit, grown)) if data.times is not None else grown
 

@@ -204,8 +204,8 @@ def resolve(
 
     The data have n rows, P predictors, p columns and `n_classes` classes (1 for a number or a
     time); `ordinal`: three or more ordered classes.  For `ranges`, `grid`, `terms` and `empty` see
-    `odrf.projections.base.Table`.  `surrogates`: missing values go by surrogate splits.  Of times
-    to an event, `causes` are the causes, and `truncated` says that rows enter late.  `min_leaf`
+    `odrf.projections.base.Table`.  `surrogates`: missing values go by surrogate splits.  Of
+    survival times, `causes` are the causes, and `truncated` says that rows enter late.  `min_leaf`
     counts subjects, which have `rows_a_subject` rows in the mean.  Raises `InputError`, which names
     the option and says what to use, if one does not go with the data.
     """

@@ -112,7 +112,7 @@ max_depth : int, optional
     Most splits between root and leaf; by default no limit.
 criterion : str, default "auto"
     Impurity of a node: ``"squared_error"`` for a regression; for classes ``"gini"``, the default,
-    ``"entropy"`` or ``"ordinal"``; for times to an event ``"log_rank"``, the default, ``"gray"`` or
+    ``"entropy"`` or ``"ordinal"``; for survival times ``"log_rank"``, the default, ``"gray"`` or
     ``"exponential"``.
 
     By default entropy for classes with the families ``"sparse"``, ``"rc"``, ``"sphere"``,
@@ -240,8 +240,8 @@ models : mapping of str to model
       fitted to the columns of the formula's design matrix, each scaled to a range of 1 on the
       training rows, with one 0/1 column per level of a factor.  Missing values are NaN, those
       of a factor a level of their own: begin a pipeline with ``SimpleImputer()`` if the
-      estimator takes no NaN.  If its ``random_state`` is None, a seed is set.  For times to
-      an event it is one of `odrf.sklearn`, or of scikit-survival.
+      estimator takes no NaN.  If its ``random_state`` is None, a seed is set.  For survival
+      times it is one of `odrf.sklearn`, or of scikit-survival.
 cv : int, str, array-like or splitter, default 10
     - A number of folds, stratified by class, or by whether rows had an event.
     - The fold of each row: labels of any kind, or the name of a column that holds them.  Models
@@ -255,16 +255,16 @@ metric : str or callable, default "auto"
     - For classes ``"error"`` (the default) and ``"accuracy"``; on predicted probabilities
       ``"brier"`` (the sum over the classes, so for two classes twice the squared error of
       the probability of one class), ``"log_loss"``, and for two classes ``"auc"``.
-    - For times to an event ``"integrated_brier"`` (the default) of predicted survival,
+    - For survival times ``"integrated_brier"`` (the default) of predicted survival,
       ``"uno_c"`` and ``"harrell_c"`` of risks.  Up to which time events count, and the
       weights that make up for censored rows, follow from all rows of the table, as in
       ``score()`` of a fit.
     - Or a function of observed and predicted values, numbers or labels, two arrays (n,).  For
-      times to an event it takes a data frame with the columns ``time`` and ``event``, and
+      survival times it takes a data frame with the columns ``time`` and ``event``, and
       ``start`` if rows enter late, and an array (n,) of risks.  It returns a number; smaller is
       better.
 
-    Metrics of times to an event are those of the events of all causes.
+    Metrics of survival times are those of the events of all causes.
 p : int, default 10
     Number of predictors.
 noise : float, default 0.0

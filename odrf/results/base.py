@@ -271,7 +271,7 @@ class AnyResults(metaclass=ResultsType):
     def summary(self, *, detail: bool = False, progress: bool = False) -> Summary:
         """Return a summary: data, options, sizes, errors, importances.
 
-        It prints as text, and converts to HTML and LaTeX.  Of times to an event, follow-up is
+        It prints as text, and converts to HTML and LaTeX.  Of survival times, follow-up is
         estimated by the Kaplan–Meier curve of censoring (Schemper and Smith 1996, A note on
         quantifying follow-up in studies of failure time, Controlled Clinical Trials 17).
 
@@ -295,7 +295,7 @@ class AnyResults(metaclass=ResultsType):
         """Return the summary without details."""
 
     def data_summary(self) -> DataSummary:
-        """Return what each predictor was taken as, its values, and how empty cells are treated.
+        """Return what each predictor was taken as, its values, and how missing values are treated.
 
         Returns
         -------

@@ -265,7 +265,7 @@ class ODRFResults(TreeResults):
             - ``"knockoff"``: compare predictors with knockoffs, which have the same relation to the
               other predictors but were drawn without the response (Candès et al. 2018).  Finds
               those that tell more than the others, and bounds the expected share of false ones.
-              For numbers without empty cells.
+              For numbers without missing values.
         drop : float, default 0.2
             For ``"backward"``: share of the predictors that a step drops, at least one predictor.
         rounds : int, default 50

@@ -185,8 +185,8 @@ class GRAFResults(TreeModelResults):
             coefficient times column is at most the threshold (bit 0 in `codes`), else to the right;
             ``divides``, the number of regions that the plane divides.  The coefficient of a column
             of the data that has one of these two names is ``coefficient of threshold``, or
-            ``coefficient of divides``.  An empty cell counts as the mean of its column in training,
-            and as 1 in the column that marks it, such as ``x[missing]``, which is 0 for other rows.
+            ``coefficient of divides``.  A missing value counts as the mean of its column in
+            training, and as 1 in the column that marks it, such as ``x[missing]``, which is 0 for other rows.
             Dates are in seconds since the first one of the training rows, and a column that
             `data_summary` calls a number by rank is its rank, from 0.
 

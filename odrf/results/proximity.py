@@ -181,7 +181,7 @@ def map(self: FittedResults) -> RowMap:
 def impute(
     self: FittedResults, data: pd.DataFrame | None = None, *, rounds: int = 3
 ) -> pd.DataFrame:
-    """Fill empty cells by the values of near training rows.
+    """Fill missing values by the values of near training rows.
 
     First by the median or the most frequent level; then, in each round, by the mean or level of the
     training rows that know the cell, weighted by the share of trees in which they share a leaf with
@@ -201,7 +201,7 @@ def impute(
     -------
     DataFrame
         `data` with the cells filled that predictors use; other columns stay as they are.  A column
-        of numbers with empty cells becomes one of floats.
+        of numbers with missing values becomes one of floats.
 
     Raises
     ------

@@ -68,7 +68,7 @@ def loss_path(self: Of[BoostedFit]) -> pd.DataFrame:
     loss of each row by the runs that did not draw it.  The loss is half the squared error, the
     absolute error, the Huber loss with the δ of the deviations from the median, half the Poisson
     deviance, or the negative log-likelihood, with the ordinal loss the sum of those of being above
-    each class; for times to an event the negative log partial likelihood among these rows, or their
+    each class; for survival times the negative log partial likelihood among these rows, or their
     negative log-likelihood, divided by the sum of their weights.
     """
     return reports.summaries.loss_path(self.fit)

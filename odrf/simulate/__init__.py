@@ -1,7 +1,7 @@
 """Simulated problems whose truth is known, for training and testing models.
 
 Each function returns a `Problem`.  It draws samples as data frames and gives the regression
-function or the class probabilities, and the Bayes error.  Functions of times to events return a
+function or the class probabilities, and the Bayes error.  Functions of survival times return a
 `SurvivalProblem`, which gives survival curves.
 
 ==================  ==============  =============================================================
@@ -30,7 +30,7 @@ problem             response        description
 ==================  ==============  =============================================================
 
 ========================  =======================================================================
-times to events           description
+survival times           description
 ========================  =======================================================================
 `proportional_hazards`    hazards rise along one direction; Cox's model holds
 `hazard_jump`             two groups on the sides of an oblique plane

@@ -52,7 +52,7 @@ OF_FIT = ("formula", "data", "weights", "kind")
 ELSEWHERE = {
     **dict.fromkeys(("formula", "data"), ": fit(X, y) takes the rows, and all columns of X"),
     "weights": ": fit() takes them, as sample_weight=",
-    "kind": ": there is a class for numbers, for classes, and for times to an event",
+    "kind": ": there is a class for numbers, for classes, and for survival times",
 }
 OWN_WORDS = {
     "offset": """
@@ -367,10 +367,10 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
         return with_threads(self.results_, threads_for(self.n_jobs)), frame
 
     def _require_predicted(self, predicted: Any) -> None:
-        """Raise `InputError` if rows of empty cells have no prediction."""
+        """Raise `InputError` if rows of missing values have no prediction."""
         if self.missing == "drop" and bool(np.asarray(pd.isna(predicted)).any()):
             raise InputError(
-                'X has rows with empty cells, which missing="drop" does not predict: use '
+                'X has rows with missing values, which missing="drop" does not predict: use '
                 'missing="split", or leave these rows out'
             )
 

@@ -1,4 +1,4 @@
-"""The estimators for times to an event, which fit into scikit-survival's tools, too."""
+"""The estimators for survival times, which fit into scikit-survival's tools, too."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Boosted = TypeVar("Boosted", bound="ODBTSurvival")
 
 
 class FunctionSurvival(FunctionEstimator):
-    """Base class of the estimators for times to an event."""
+    """Base class of the estimators for survival times."""
 
     _kind: ClassVar[str] = "survival"
     _own_attributes: ClassVar[str] = OF_TIMES
@@ -184,7 +184,7 @@ class FunctionSurvival(FunctionEstimator):
 
 
 class ODTSurvival(FunctionSurvival, TreeEstimator, function=odt):
-    """An oblique decision tree for times to an event; that of `odrf.odt`.
+    """An oblique decision tree for survival times; that of `odrf.odt`.
 
     Examples
     --------
@@ -201,7 +201,7 @@ class ODTSurvival(FunctionSurvival, TreeEstimator, function=odt):
 
 
 class ODRFSurvival(FunctionSurvival, Growing, function=odrf):
-    """A forest of oblique decision trees for times to an event; that of `odrf.odrf`.
+    """A forest of oblique decision trees for survival times; that of `odrf.odrf`.
 
     Examples
     --------
@@ -221,7 +221,7 @@ class ODRFSurvival(FunctionSurvival, Growing, function=odrf):
 
 
 class ODBTSurvival(FunctionSurvival, BoostedEstimator, function=odbt):
-    """Boosted oblique trees for times to an event; those of `odrf.odbt`.
+    """Boosted oblique trees for survival times; those of `odrf.odbt`.
 
     Examples
     --------
@@ -246,7 +246,7 @@ class ODBTSurvival(FunctionSurvival, BoostedEstimator, function=odbt):
         eval_set: Any = None,
         groups: Any = None,
     ) -> Boosted:
-        """Fit to the rows of X and y, as the other estimators for times to an event.
+        """Fit to the rows of X and y, as the other estimators for survival times.
 
         Parameters
         ----------

@@ -560,7 +560,7 @@ GROWING = "rows of a leaf → ∞"
 
 @dataclass(frozen=True)
 class SurvivalFitProperties:
-    """The properties of a fit to times to an event that the theorems are about."""
+    """The properties of a fit to survival times that the theorems are about."""
 
     P: int
     numbers: int

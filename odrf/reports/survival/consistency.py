@@ -32,7 +32,7 @@ SOURCES = (
 
 @public
 class CurveConsistency(TheoremReport):
-    """Which result on consistency covers a fit to times to an event, and what is not covered.
+    """Which result on consistency covers a fit to survival times, and what is not covered.
 
     Returned by the method `consistency` of results.
 

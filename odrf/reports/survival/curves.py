@@ -34,7 +34,7 @@ NEVER = "A time is inf where the curve does not fall so far by the last event ti
 class SurvivalCurves(TableReport):
     """Predicted survival curves of rows, or incidences of one cause of events.
 
-    Returned by `curves` of results for times to an event.
+    Returned by `curves` of results for survival times.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Summaries, nodes, scores and importances of fits to times to an event."""
+"""Summaries, nodes, scores and importances of fits to survival times."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def estimates_table(
     return table.rename_axis(index=source)
 
 
-# Summaries and short descriptions of trees and forests for times to an event.
+# Summaries and short descriptions of trees and forests for survival times.
 
 IN_WORDS = {
     HARRELL: "Harrell's C",
@@ -205,7 +205,7 @@ def _lifetimes(fit: SurvivalFit) -> dict[str, str]:
     return facts | {
         "Person-time": number(float(unit * weights @ times.exposure)),
         "Median follow-up": _median(followed.quantile()),
-        "Median time to event": _median(observed.quantile()),
+        "Median survival time": _median(observed.quantile()),
     }
 
 
@@ -213,7 +213,7 @@ def _median(time: float) -> str:
     return number(time) if np.isfinite(time) else "not reached"
 
 
-# The nodes of a tree for times to an event, as a table and as indented text.
+# The nodes of a tree for survival times, as a table and as indented text.
 
 MEDIAN = "median time"
 LEGEND = "node) split  n, {events}, {curve}, hazard relative to that of all rows;  * marks a leaf"
@@ -296,7 +296,7 @@ def _cause_of(fit: SurvivalFit) -> int:
     return int(cause_numbers(fit.control.cause, fit.design.response.causes)[0])
 
 
-# What the summary of a tree for times to an event says beside that of a forest.
+# What the summary of a tree for survival times says beside that of a forest.
 
 MOST_LEAVES = 12
 NEVER = "A median is inf where less than half had the event by the last event time."

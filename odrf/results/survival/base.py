@@ -1,4 +1,4 @@
-"""What all results for times to an event have, and what trees and forests of them have."""
+"""What all results for survival times have, and what trees and forests of them have."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CURVES_OF_TREES = {
     "get_prediction": "it predicts curves: see bands() of a forest of odrf()",
     "oob_error": "see oob_scores of a forest",
 }
-"""What trees and forests for times to an event lack."""
+"""What trees and forests for survival times lack."""
 OF_ONE_NUMBER = (
     "one number",
     "neighbours",
@@ -45,7 +45,7 @@ OF_ONE_NUMBER = (
 
 
 class SurvivalResults(AnyResults):
-    """Base class of the results for times to an event.
+    """Base class of the results for survival times.
 
     Parameters
     ----------

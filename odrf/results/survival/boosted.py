@@ -1,4 +1,4 @@
-"""Results of boosted oblique trees for times to an event."""
+"""Results of boosted oblique trees for survival times."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Other = Literal["rmst"]
 
 
 class OfRounds(TypedDict, total=False):
-    """Options of `predict` of boosted trees for times to an event."""
+    """Options of `predict` of boosted trees for survival times."""
 
     times: Times
     quantiles: float | Sequence[float] | None
@@ -63,7 +63,7 @@ class OfRounds(TypedDict, total=False):
 
 
 class SurvivalBoostedResults(SurvivalResults):
-    """Boosted trees for times to an event, as returned by `odrf.odbt` for ``Surv(time, event)``.
+    """Boosted trees for survival times, as returned by `odrf.odbt` for ``Surv(time, event)``.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ class SurvivalBoostedResults(SurvivalResults):
             with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
                 reading = cast(
                     fits.survival.boosted.BoostedSurvivalFit, rows.fit
-                )  # it knows the fills of empty cells
+                )  # it knows the fills of missing values
                 scores = reading.scores(rows.X, offsets, bar.update)[0]
         if type == LINK:
             return pd.Series(spread_numbers(scores, rows.complete), index=rows.index, name=LINK)

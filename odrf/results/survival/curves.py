@@ -35,7 +35,7 @@ Other = Literal["rmst", "lost", "leaf"]
 
 
 class OfCurves(TypedDict, total=False):
-    """Options of `predict` for times to an event."""
+    """Options of `predict` for survival times."""
 
     times: Times
     quantiles: float | Sequence[float] | None

@@ -1,4 +1,4 @@
-"""Results of an oblique random forest for times to an event."""
+"""Results of an oblique random forest for survival times."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _out_of_bag_scores(result: Any) -> None:
 
 
 class SurvivalForestResults(LeafCurveResults):
-    """A forest for times to an event, as returned by `odrf.odrf` for ``Surv(time, event)``.
+    """A forest for survival times, as returned by `odrf.odrf` for ``Surv(time, event)``.
 
     Examples
     --------

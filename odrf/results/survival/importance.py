@@ -1,4 +1,4 @@
-"""Importances of predictors of times to an event, and plots of trees and forests."""
+"""Importances of predictors of survival times, and plots of trees and forests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of one oblique tree for times to an event."""
+"""Results of one oblique tree for survival times."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ OF_A_FOREST = (
 
 
 class SurvivalTreeResults(LeafCurveResults):
-    """A tree for times to an event, as returned by `odrf.odt` for ``Surv(time, event)``.
+    """A tree for survival times, as returned by `odrf.odt` for ``Surv(time, event)``.
 
     A leaf predicts the Kaplan–Meier curve of its rows, and the incidence of each of several causes
     by their Aalen–Johansen estimate.  The tree is pruned, and its nodes are described, by the

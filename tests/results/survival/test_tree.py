@@ -1,4 +1,4 @@
-"""Results of one tree for times to an event."""
+"""Results of one tree for survival times."""
 
 from __future__ import annotations
 
@@ -218,15 +218,15 @@ def test_criteria_belong_to_responses(data):
             odrf.odt(FORMULA, data, criterion=name)
     numbers = data.drop(columns=["event"])
     for name in ("log_rank", "exponential"):
-        with pytest.raises(odrf.InputError, match="times to an event"):
+        with pytest.raises(odrf.InputError, match="survival times"):
             odrf.odt("time ~ .", numbers, criterion=name)
-        with pytest.raises(odrf.InputError, match="times to an event"):
+        with pytest.raises(odrf.InputError, match="survival times"):
             odrf.odt("event ~ x1", data.astype({"event": str}), criterion=name)
     with pytest.raises(odrf.InputError, match="criterion"):
         odrf.odt(FORMULA, data, criterion="cox")
     with pytest.raises(odrf.InputError, match="penalty"):
         odrf.odt(FORMULA, data, criterion="exponential", penalty="bic")
-    with pytest.raises(odrf.InputError, match="is a time to an event"):
+    with pytest.raises(odrf.InputError, match="is a survival time"):
         odrf.odt(FORMULA, data, split_scale="log")
 
 
