@@ -8,7 +8,6 @@ is linked by sphinx-codeautolink.
 from __future__ import annotations
 
 import importlib.util
-import inspect
 import re
 from typing import Any
 

@@ -59,7 +59,7 @@ class ApproximationCurve(Report):
     n: int
     n_test: int
     seed: int
-    _note = "Each repeat draws new subsets and refits the models; the test rows stay the same."
+    _note = "Each repeat samples new subsets and refits the models; the test rows stay the same."
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ def approximation_curve(
     """Compare models trained on subsets of the rows, chosen by a guided forest ([G], Figure 13).
 
     Models are fitted to subsets of the training rows of `fit` and evaluated on `newdata`.  A subset
-    is drawn uniformly, or in proportion to the sensitivities of the rows, or consists of the most
+    is sampled uniformly, or in proportion to the sensitivities of the rows, or consists of the most
     sensitive rows; see `GRAFResults.approximate`.
 
     Parameters
@@ -169,7 +169,7 @@ def approximation_curve(
     fractions : sequence of float, default (0.05, 0.1, 0.25, 0.5, 0.75, 1)
         Shares of the training rows to keep, above 0 and at most 1.
     repeats : int, default 10
-        How often new subsets are drawn and the models refitted with new seeds.
+        How often new subsets are sampled and the models refitted with new seeds.
     {seed}
     n_jobs : int, optional
         Threads, one subset each; by default all cores, or as many as ``OMP_NUM_THREADS`` says.

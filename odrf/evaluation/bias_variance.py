@@ -390,7 +390,7 @@ def _observed(
     max_rows = rows - m - 1
     if max_rows < 2:
         raise InputError(
-            f"test_rows={m} leaves {max(rows - m, 0)} of {rows} rows to draw training samples "
+            f"test_rows={m} leaves {max(rows - m, 0)} of {rows} rows to take training samples "
             "from: use fewer test rows"
         )
     test, training_rows = order[:m], order[m:]

@@ -375,7 +375,7 @@ def require_rows(n: int, tree: int) -> None:
     """Raise `InputError` if a tree draws no row."""
     if n == 0:
         raise InputError(
-            f"tree {tree} draws no row: use a larger sample_fraction=, or a data frame in memory "
+            f"tree {tree} samples no row: use a larger sample_fraction=, or a data frame in memory "
             "for so few rows"
         )
 

@@ -240,12 +240,12 @@ def _standard_errors(fit: Fit, rows: RowsToPredict, progress: bool) -> Floats:
     structure = fit.data.structure
     if structure is not None and structure.order is not None:
         raise InputError(
-            'interval="confidence" supposes that trees draw all rows alike, and with order= they '
-            'draw early rows more often: use interval="prediction", or fit without order='
+            'interval="confidence" supposes that trees sample all rows alike, and with order= they '
+            'sample early rows more often: use interval="prediction", or fit without order='
         )
     if not jackknife.distinguishes_rows(fit.draws, rows.oob is not None):
         raise InputError(
-            'interval="confidence" compares trees that drew a row with trees that did not, but '
+            'interval="confidence" compares trees that sampled a row with trees that did not, but '
             f"every subsample has all but one of {n} rows: fit with a lower sample_fraction"
         )
     kinds, predicting = kinds_of_trees(fit), _predicting(fit, rows)

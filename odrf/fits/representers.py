@@ -63,12 +63,12 @@ def why_not_of_truth(
     if not grouped.rows.training:
         return "new rows have no out-of-bag residuals, which tell the bias"
     if not leaves_rows_out(fit):
-        return "every tree drew all rows, and out-of-bag residuals tell the bias"
+        return "every tree sampled all rows, and out-of-bag residuals tell the bias"
     structure, weights = fit.data.structure, fit.data.weights
     if structure is not None and structure.order is not None:
         return "with order= residuals of early rows are of few trees"
     if not fit.draws.all_unseen().any(axis=0).all():
-        return "every tree drew some rows, which have no out-of-bag residuals: use more trees"
+        return "every tree sampled some rows, which have no out-of-bag residuals: use more trees"
     if effective_number(weights, 2) < FEWEST_ROWS:
         return f"the bias cannot be told from fewer than {FEWEST_ROWS} rows"
     if grouped.rows.X.shape[0] > MOST_COLUMNS:

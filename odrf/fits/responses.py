@@ -91,8 +91,8 @@ def warn_of_rows_always_drawn(oob: NDArray[np.float64], drawn_by: str) -> None:
     always = int(np.isnan(oob[:, 0]).sum())
     if always:
         warn_user(
-            f"every {drawn_by} drew {always} of {len(oob)} rows, whose out-of-bag predictions are "
-            f'missing: fit more {drawn_by}s, or use predict(training="in-bag")'
+            f"every {drawn_by} sampled {always} of {len(oob)} rows, whose out-of-bag predictions "
+            f'are missing: fit more {drawn_by}s, or use predict(training="in-bag")'
         )
 
 
@@ -231,7 +231,7 @@ def boosted_error(fit: BoostedFit, value: NDArray[np.float64]) -> float:
     """Return the mean squared error or misclassification rate of out-of-bag values (n, K)."""
     data, known = fit.data, validation_rows(fit, value)
     if not known.any():
-        raise InputError("every run drew every row: use more runs, as in n_runs=10")
+        raise InputError("every run sampled every row: use more runs, as in n_runs=10")
     losses = losses_of(value[known], data.y[known], fit.ordered)
     return weighted_mean(losses, data.weights[known])
 

@@ -156,8 +156,8 @@ def out_of_bag_losses(
     data, known = fit.data, _evaluated(fit, value)
     if not known.any():
         raise InputError(
-            "no row is out of bag: each tree drew all rows of positive weight; fit more trees, or "
-            "with a lower sample_fraction"
+            "no row is out of bag: each tree sampled all rows of positive weight; fit more trees, "
+            "or with a lower sample_fraction"
         )
     loss = np.where(known, losses_of(value, data.y, fit.ordered), 0.0)
     return loss, np.where(known, data.weights, 0.0)

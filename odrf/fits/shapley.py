@@ -211,7 +211,7 @@ def background_rows(fit: AnyFit, background: Any) -> Matrix:
     if not isinstance(background, pd.DataFrame):
         raise InputError(
             f"background={type(background).__name__}: use a data frame of rows, or a number of "
-            "training rows to draw"
+            "training rows to sample"
         )
     return rows_of_scores(fit, background).X
 

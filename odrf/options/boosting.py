@@ -497,7 +497,7 @@ def _run_predictors(share: float, n_runs: int, P: int) -> int:
     if n_runs == 1 and share < 1:
         raise InputError(
             f"run_predictors={share!r} would leave predictors out of the only run: use several "
-            f"runs, as in n_runs=10, or predictor_fraction={share!r}, which draws for each tree"
+            f"runs, as in n_runs=10, or predictor_fraction={share!r}, which samples for each tree"
         )
     return _share_of(P, share)
 

@@ -247,7 +247,7 @@ cv : int, str, array-like or splitter, default 10
     - The fold of each row: labels of any kind, or the name of a column that holds them.  Models
       do not see this column unless a formula names it.
     - An object with ``split(X, y, groups)``, as in scikit-learn.  X are row numbers.  If its
-      ``random_state`` is None and it draws rows at random, a seed is set.
+      ``random_state`` is None and it samples rows at random, a seed is set.
 
     Every test row counts once, also if a model is fitted with case weights.
 metric : str or callable, default "auto"
@@ -315,7 +315,7 @@ priors : mapping of class to number, or Series, optional
     `estimate_priors`.
 training : {"out-of-bag", "in-bag"}, optional
     How training rows are predicted, without `newdata`.  ``"out-of-bag"``, the default of
-    fits that leave rows out: by the trees that did not draw the row (of boosted trees, by
+    fits that leave rows out: by the trees that did not sample the row (of boosted trees, by
     the runs).  These are forests of `odrf.odrf`, unless ``resample="none"``, boosted trees
     with several runs, and fits of `odrf.auto`.  ``"in-bag"``: by all trees, as if the row
     were new.  It is the default of all other fits, and too close to the responses of the
@@ -324,9 +324,9 @@ progress_of_rows = progress : bool, default False
     Show a progress bar of the rows.
 predicted
     With the index of `newdata`.  With ``missing="drop"``, the prediction of a row with
-    missing predictors is missing.  Out of bag, that of a row that every tree drew is
+    missing predictors is missing.  Out of bag, that of a row that every tree sampled is
     missing, with a `UserWarning` unless the fit has `order`; for ``"trees"``, that of a
-    tree that drew the row.  ``"leaf"`` gives the leaves in all trees in any case.
+    tree that sampled the row.  ``"leaf"`` gives the leaves in all trees in any case.
 unknown_levels
     If a factor of `newdata` has levels that no training row has, declared as categories or
     not: they count as missing values if the fit has ``missing="split"``, the default, or
@@ -513,17 +513,17 @@ variables_of_pairs = variables : list of str, optional
     grows with the square of their number.
 rows_of_pairs = rows : int, default 100
     Over how many rows predictions are averaged, at as many values.  Of those that have a
-    value of each variable some are drawn, by their weights, or all are taken if they are
+    value of each variable some are sampled, by their weights, or all are taken if they are
     not more; then they count alike.  The time grows with its square.
 rows_drawn = newdata : DataFrame, optional
-    Where the rows are drawn from.  By default the training rows.  Rows of a fit with
+    Where the rows are sampled from.  By default the training rows.  Rows of a fit with
     offsets need the column that ``offset=`` named.
 rows_to_explain = newdata : DataFrame, optional
     Rows to explain.  By default the training rows, as all trees predict them.  Rows that
     cannot be predicted are left out.
 background : DataFrame or int, optional
-    What predictions are compared with: rows, or how many training rows are drawn by the
-    seed of the fit.  By default 100 are drawn, or all are taken if there are not more.
+    What predictions are compared with: rows, or how many training rows are sampled by the
+    seed of the fit.  By default 100 are sampled, or all are taken if there are not more.
     Rows of unequal case weights are drawn in proportion to them, with replacement.
 max_boxes : int, default 4096
     Values are exact where all coalitions of a tree and a pair of rows fall into at most so
@@ -594,10 +594,10 @@ ax
     -------
     Axes
 rows_selected
-    - ``"sample"``: drawn without replacement, with probabilities proportional to the
+    - ``"sample"``: sampled without replacement, with probabilities proportional to the
       sensitivities.
     - ``"top"``: the rows of largest sensitivity.
-    - ``"uniform"``: drawn without replacement with equal probabilities, for comparison.
+    - ``"uniform"``: sampled without replacement with equal probabilities, for comparison.
 references_of_trees
     G. E. P. Box and D. R. Cox (1964). An analysis of transformations. Journal of the Royal
     Statistical Society B 26, 211-252.

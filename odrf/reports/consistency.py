@@ -171,7 +171,7 @@ class ConsistencyReport(TheoremReport):
 
     @cached_property
     def leaf_sizes(self) -> NDArray[np.int64]:
-        """Number of training rows in each leaf; a row drawn twice counts twice."""
+        """Number of training rows in each leaf; a row sampled twice counts twice."""
         forest = self.fit.forest
         return forest.count[forest.is_leaf()].astype(np.int64)
 

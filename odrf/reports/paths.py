@@ -279,7 +279,7 @@ def growth_path(
         test = evaluated_stages(reading.forest, stages, X, y, np.ones(len(y)), jobs, groups=groups)
         by = quantity(len(y), "new row")
     if test.weight == 0:
-        raise InputError("every tree drew every row, and no row is out of bag: give newdata=")
+        raise InputError("every tree sampled every row, and no row is out of bag: give newdata=")
     data = grown.data
     with progress_bar(
         total=len(data.y), desc="training rows", unit="row", progress=progress

@@ -29,8 +29,7 @@ def trees_with_log_ranks(fit: Fit) -> Forest:
     """Return the tree of a fit with the log-rank statistics by which it can be pruned."""
     if not isinstance(fit, SurvivalFit) or fit.hazards is None:
         raise InputError(
-            f'loss="{LOG_RANK}" is for trees of survival times, Surv(time, event): use '
-            'loss="error"'
+            f'loss="{LOG_RANK}" is for trees of survival times, Surv(time, event): use loss="error"'
         )
     return with_split_statistics(fit.forest, fit.hazards.log_rank)
 

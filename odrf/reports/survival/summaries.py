@@ -111,7 +111,7 @@ def survival_summary(
         notes += (ENTER_LATE.format(since=number(rows.since)),)
     if len(rows.time) < (fit.data.weights > 0).sum():
         drew = "every tree" if fit.forest.n_trees > 1 else "the tree"
-        notes += (f"{quantity(len(rows.time), 'row')} evaluate: {drew} drew the others.",)
+        notes += (f"{quantity(len(rows.time), 'row')} evaluate: {drew} sampled the others.",)
     return replace(summary, sections=sections | summary.sections, notes=notes)
 
 

@@ -176,7 +176,7 @@ class SurvivalBoostedResults(SurvivalResults):
         {shares_of_times, offset}
         training : {"out-of-bag", "in-bag"}, optional
             How training rows are predicted, without `newdata`: with several runs by default by
-            those that did not draw the row.
+            those that did not sample the row.
         {progress_of_rows}
 
         Returns
@@ -193,8 +193,8 @@ class SurvivalBoostedResults(SurvivalResults):
         Warns
         -----
         UserWarning
-            If every run drew a training row, whose out-of-bag prediction is missing; with the Cox
-            loss, if one of the `times` is after the last training row was observed.
+            If every run sampled a training row, whose out-of-bag prediction is missing; with the
+            Cox loss, if one of the `times` is after the last training row was observed.
 
         References
         ----------

@@ -71,8 +71,8 @@ NOT_HERE = {
 class EstimandResults(TreeResults):
     """One number of the curves of a survival forest, as returned by its method `estimand`.
 
-    It is the regression forest of that number: the same trees, on the same draws of rows, with the
-    number of each leaf's curve as its value.  So it has what a forest of `odrf.odrf` has for a
+    It is the regression forest of that number: the same trees, on the same samples of rows, with
+    the number of each leaf's curve as its value.  So it has what a forest of `odrf.odrf` has for a
     regression: predictions and their confidence intervals, averaged predictions, comparisons and
     slopes, partial dependence, accumulated and individual effects, Shapley values, importances, a
     surrogate tree, proximities, explanations of single rows, exports, and plots.
@@ -272,7 +272,7 @@ class EstimandResults(TreeResults):
             The rows.  By default the training rows.
         type : {"plain", "oob"}, default "plain"
             - ``"plain"``: the share of the trees in which two rows are in one leaf.
-            - ``"oob"``: the same among the trees that drew neither of two training rows.
+            - ``"oob"``: the same among the trees that sampled neither of two training rows.
 
         Returns
         -------

@@ -177,7 +177,7 @@ class SurvivalForestResults(LeafCurveResults):
         Returns
         -------
         SurvivalTreeResults
-            The rows that it did not draw evaluate it.
+            The rows that it did not sample evaluate it.
 
         Raises
         ------

@@ -241,7 +241,8 @@ class SurvivalTreeResults(LeafCurveResults):
         ----------
         kind : {"tree", "curves", "importance"}, default "tree"
             ``"curves"``: the training rows in four groups of similar risk, as for forests, but
-            predicted by the tree that they grew; of a tree of a forest, rows that it did not draw.
+            predicted by the tree that they grew; of a tree of a forest, rows that it did not
+            sample.
         ax : Axes, optional
             Where to draw.  By default on a new figure that is large enough for the tree.
         max_depth : int, optional
