@@ -255,5 +255,5 @@ def test_scores_of_a_tree_of_a_forest_are_not_said_to_be_by_the_rows_that_chose_
     assert any(title.startswith("Scores (out of bag") for title in summary.sections)
     notes, of_fitted = " ".join(summary.notes), " ".join(fitted.notes)
     assert "also give hazards and importances" in notes
-    assert "the tree drew the others" in notes
+    assert "the tree sampled the others" in notes
     assert "also give scores, hazards and importances" in of_fitted
