@@ -260,7 +260,7 @@ def fits(rows):
 
 OF_RESULTS = {
     "draws": (3599, lambda fits: fits.forest.fit.draws.all_unseen(),
-              "which of 300 rows each of 12 trees sampled"),
+              "which of 300 rows each of 12 trees drew"),
     "leaves": (40_000, lambda fits: fits.coarse.proximity(), "the leaves of 300 rows in 12 trees"),
     "plain": (60_000, lambda fits: fits.coarse.proximity(),
               "the proximities of 300 rows to 300 rows"),
