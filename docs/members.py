@@ -22,10 +22,10 @@ from typing import Any
 
 GROUPS = (
     "Fit",
+    "Predictions",
     "The tree",
     "The trees",
     "The models",
-    "Predictions",
     "Out of bag",
     "Scores",
     "Errors of training rows",
@@ -43,7 +43,7 @@ GROUPS = (
 """Headings in bodies of classes, in the order of the pages."""
 BLOCK = re.compile(r"^```\{(class|members)\} ([\w.]+)\n(.*?)```$", re.MULTILINE | re.DOTALL)
 DESCRIBED = re.compile(
-    r"^#+ (?P<heading>.+)$|^\.\. auto(?:function|exception|class):: (?P<name>[\w.]+)$"
+    r"^##+ (?P<heading>.+)$|^\.\. auto(?:function|exception|class):: (?P<name>[\w.]+)$"
     r"|^```\{(?:class|members)\} (?P<block>[\w.]+)$",
     re.MULTILINE,
 )
@@ -173,17 +173,17 @@ def expanded(match: re.Match[str], depth: int) -> str:
 
 def overview(page: str) -> str:
     """Return the table of what a page describes, under its headings."""
-    rows, heading = ["| | |", "|---|---|"], ""
     found = list(DESCRIBED.finditer(page))
+    names = {(match["name"] or match["block"] or "").rpartition(".")[-1] for match in found}
+    rows, heading = ["| | |", "|---|---|"], ""
     for match in found:
         if match["heading"]:
-            heading = match["heading"]
+            heading = match["heading"] if match["heading"] not in names else heading
             continue
         full = match["name"] or match["block"]
-        name = full.rpartition(".")[-1]
-        if heading not in ("", name):
-            rows.append(f"| **{heading}** | |")
+        rows += [f"| **{heading}** | |"] if heading else []
         heading = ""
+        name = full.rpartition(".")[-1]
         rows.append(f"| {{py:obj}}`{name} <{full}>` | {first_sentence(named(full))} |")
     return "\n".join(rows)
 

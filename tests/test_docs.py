@@ -34,6 +34,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md")) + sorted((DOCS / "api").glob("*.md"))
 API = "\n".join(path.read_text(encoding="utf-8") for path in (DOCS / "api").glob("*.md"))
+CLASSES_OF_PAGES = re.findall(r"^```\{(?:class|members)\} ([\w.]+)$", API, flags=re.MULTILINE)
 GALLERY = (DOCS / "gallery.md").read_text(encoding="utf-8")
 FROM_R = (ROOT / "vignettes" / "from-r.md").read_text(encoding="utf-8")
 LINKED = [
@@ -87,27 +88,86 @@ def test_the_settings_can_be_read():
     "module", [odrf, odrf.sklearn, odrf.simulate], ids=lambda module: module.__name__
 )
 def test_every_public_name_is_described(module):
-    if f".. automodule:: {module.__name__}\n   :members:" in API:
-        return
-    described = re.findall(r"^\.\. \w+(?::\w+)?:: ([\w.]+)$", API, flags=re.MULTILINE)
+    described = [
+        *re.findall(r"^\.\. \w+(?::\w+)?:: ([\w.]+)$", API, flags=re.MULTILINE),
+        *CLASSES_OF_PAGES,
+    ]
     missing = {f"{module.__name__}.{name}" for name in module.__all__} - set(described)
     # odrf.Patch is odrf.projections.Patch, and odrf.simulate has a page of its own
     assert missing - {"odrf.Patch", "odrf.simulate"} == set()
 
 
 def test_every_family_and_result_class_is_described():
-    described = set(re.findall(r"^\.\. autoclass:: [\w.]+\.(\w+)$", API, flags=re.MULTILINE))
+    described = {name.rpartition(".")[-1] for name in CLASSES_OF_PAGES}
+    described |= set(re.findall(r"^\.\. autoclass:: [\w.]+\.(\w+)$", API, flags=re.MULTILINE))
     wanted = {family.__name__ for family in FAMILIES.values()}
     wanted |= {found.__name__ for found in (ODTResults, ODRFResults, ODBTResults, GRAFResults)}
     assert wanted - described == set()
 
 
 def test_what_the_api_describes_exists():
-    for name in re.findall(
+    found = re.findall(
         r"^\.\. auto(?:class|function|exception):: ([\w.]+)$", API, flags=re.MULTILINE
-    ):
+    )
+    for name in [*found, *CLASSES_OF_PAGES]:
         module, last = name.rsplit(".", 1)
         assert hasattr(importlib.import_module(module), last), name
+
+
+MEMBERS = runpy.run_path(str(DOCS / "members.py"))
+RESULTS = [name for name in CLASSES_OF_PAGES if name.startswith("odrf.results.")]
+
+
+def test_the_page_of_a_class_has_all_its_methods_once():
+    assert len(RESULTS) >= 10
+    for name in CLASSES_OF_PAGES:
+        kind = MEMBERS["named"](name)
+        listed = [each for names in MEMBERS["members"](kind).values() for each in names]
+        ours = {
+            each
+            for each in dir(kind)
+            if not each.startswith("_")
+            and any(each in vars(base) for base in kind.__mro__ if "odrf" in base.__module__)
+            and each not in MEMBERS["hidden"](kind)
+        }
+        assert sorted(listed) == sorted(ours), name
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_methods_of_results_stand_below_headings_in_the_order_of_the_pages(name):
+    groups = MEMBERS["members"](MEMBERS["named"](name))
+    assert "" not in groups  # a method above the first heading of its class
+    assert list(groups) == [group for group in MEMBERS["GROUPS"] if group in groups]
+    names = [each for group in groups.values() for each in group]
+    if "ale" in names:
+        assert names.index("predict") < names.index("importance") < names.index("ale")
+
+
+def test_headings_in_bodies_of_result_classes_are_those_of_the_pages():
+    for path in (ROOT / "odrf" / "results").rglob("*.py"):
+        for line in re.findall(
+            r"^    # ([A-Z].*)$", path.read_text(encoding="utf-8"), re.MULTILINE
+        ):
+            assert line in MEMBERS["GROUPS"], (path.name, line)
+
+
+def test_a_table_of_methods_begins_with_what_predicts():
+    text = MEMBERS["table"](
+        "odrf.results.tree.ODTResults", MEMBERS["members"](ODTResults), linked=False
+    )
+    assert text.index("| **Predictions** |") < text.index("`predict <") < text.index("`ale <")
+    assert "Return the importance of each predictor" in text
+
+
+def test_the_gallery_shows_a_small_picture_of_each_plot():
+    drawn = runpy.run_path(str(DOCS / "pictures.py"))
+    before, after = GALLERY.split(drawn["END"])
+    shown = re.findall(r"\[!\[(\S+)\]\((\S+)\)\]\(#(\w+)\)", before)
+    plots = [name for _, name, _ in drawn["sections"](after) if "." in name]
+    assert [name for name, _, _ in shown] == plots
+    files = {path for _, path, _ in shown}
+    assert files == {name_of(path)[5:] for path in (DOCS / "pictures" / "gallery").iterdir()}
+    assert all(target == slug(name) for name, _, target in shown)
 
 
 def test_every_plot_is_in_the_gallery():
@@ -287,7 +347,7 @@ def test_what_numba_compiles_is_left_out_of_the_coverage():
 
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-TOUR = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
+TOUR = (ROOT / "docs" / "which-function.md").read_text(encoding="utf-8")
 
 
 def test_ci_runs_the_test_command_of_the_readme():

@@ -450,7 +450,7 @@ def bias_variance(
     ----------
     problem : Problem, or pair (formula, DataFrame)
         - A problem of `odrf.simulate`.  Training samples are independent, and because the truth is
-          known, noise and bias are told apart.
+          known, noise and bias are separated.
         - A formula and a table.  Some rows are set aside as test rows; training samples are drawn
           from the others without replacement, so they overlap [2]_.  The observed responses are
           taken for the truth, so noise counts as bias.  The closer n is to the number of rows to

@@ -113,7 +113,7 @@ def _law(column: pd.Series, others: pd.DataFrame, seed: int, n_jobs: int) -> Num
     label = _is_category(column) or is_bool_dtype(column.dtype)
     if not (number or label or column.dtype == object or str(column.dtype).startswith("str")):
         raise InputError(
-            f"column {column.name!r} is neither a number nor a label, so that no stand-in can be "
+            f"column {column.name!r} is neither a number nor a label, so that it cannot be "
             "sampled for it: convert it to a number before the fit"
         )
     known = column[column.notna()]

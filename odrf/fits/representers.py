@@ -70,9 +70,9 @@ def why_not_of_truth(
     if not fit.draws.all_unseen().any(axis=0).all():
         return "every tree sampled some rows, which have no out-of-bag residuals: use more trees"
     if effective_number(weights, 2) < FEWEST_ROWS:
-        return f"the bias cannot be told from fewer than {FEWEST_ROWS} rows"
+        return f"the bias cannot be estimated from fewer than {FEWEST_ROWS} rows"
     if grouped.rows.X.shape[0] > MOST_COLUMNS:
-        return f"the bias cannot be told with more than {MOST_COLUMNS} columns of predictors"
+        return f"the bias cannot be estimated with more than {MOST_COLUMNS} columns of predictors"
     for estimand in estimands:
         for values in (estimand.low or {}, estimand.high):
             for name, value in values.items():

@@ -401,10 +401,10 @@ impurity
       evaluate them: predictors with many cut points seem more important than they are.
 tests_of_variables
     - ``"conditional"``: a test of each variable (Watson and Wright 2021): by how much the
-      loss of held-out rows grows when the variable is replaced by a stand-in, which is
-      drawn given the other variables.  It asks what the variable tells that the others do
+      loss of held-out rows grows when the variable is resampled given the other
+      variables.  It asks what the variable tells that the others do
       not.
-    - ``"loco"``: the same test, but the fit is grown again on stand-ins.  It asks what is
+    - ``"loco"``: the same test, but the fit is grown again on resampled values.  It asks what is
       lost if the variable is not there from the beginning.
 splits_on_several
     What a split on several predictors adds is divided among them: in proportion to the
@@ -428,18 +428,18 @@ notes_on_tests
     evaluates the fit grown again on the folds before it: by the squared error, for classes by
     the sum of squared differences of indicators and probabilities.  (If each fold evaluated
     trees of all others, the rises of two folds would be correlated, and the test too large.)
-    Groups of rows stay whole and are one unit of the test.  A stand-in for a number is an
+    Groups of rows stay whole and are one unit of the test.  A resampled number is an
     estimate of its mean given the other variables (ridge regression, and a forest of its
     residuals if this helps) plus the residual of a random row; a label is drawn from the class
     probabilities of a forest.  Predictors that are computed from the variable follow.  Losses
-    are means over ten draws for the t test.  Wilcoxon's test uses one, because its differences
+    are means over ten resamples for the t test.  Wilcoxon's test uses one, because its differences
     must be symmetric.
 
-    A variable that tells nothing beside the others and its stand-in have the same distribution,
-    so that the test finds it significant in 5 % of the samples, as far as the estimate of that
-    distribution is good.  Growing without the variable, as leave-one-covariate-out of Lei et
-    al. (2018) does, changes how many predictors compete in a node, so that the loss of a
-    variable that tells nothing does not rise by 0 on average; on stand-ins it does (Hooker,
+    A variable that tells nothing beside the others and its resampled values have the same
+    distribution, so that the test finds it significant in 5 % of the samples, as far as the
+    estimate of that distribution is good.  Growing without the variable, as leave-one-covariate-out of
+    Lei et al. (2018) does, changes how many predictors compete in a node, so that the loss of a
+    variable that tells nothing does not rise by 0 on average; on resampled values it does (Hooker,
     Mentch and Zhou 2021, "condition and relearn").
 references_of_importances
     G. Hooker, L. Mentch and S. Zhou (2021). Unrestricted permutation forces extrapolation:

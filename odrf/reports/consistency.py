@@ -86,7 +86,7 @@ class ConsistencyReport(TheoremReport):
         Its options and sizes, as the theorems use them.
     table : DataFrame
         One row for each condition.  Columns: ``theorem``; ``condition``; ``quantity``, its value at
-        this n; ``verdict``: "holds", "does not hold", "cannot be judged" (an option given as a
+        this n; ``verdict``: "holds", "does not hold", "cannot be evaluated" (an option given as a
         number does not tell how it would change with n), "assumed", "differs" (the fit is known to
         depart from what the theorem is about, and how much that matters is not known), or
         "contradicted" (the data speak against it).

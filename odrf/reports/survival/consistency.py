@@ -41,7 +41,7 @@ class CurveConsistency(TheoremReport):
     fit : SurvivalFit or BoostedSurvivalFit
     table : DataFrame
         One row for each condition.  Columns: ``theorem``; ``condition``; ``quantity``, what the fit
-        has; ``verdict``: "holds", "does not hold", "cannot be judged" or "assumed".
+        has; ``verdict``: "holds", "does not hold", "cannot be evaluated" or "assumed".
 
     Examples
     --------
