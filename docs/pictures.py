@@ -91,8 +91,10 @@ def gallery() -> None:
         thumbnail(plt.figure(plt.get_fignums()[0]), name).save(path, optimize=True)
         link = f"[![{name}](pictures/gallery/{path.name})](#{anchor(name)})"
         block.setdefault(heading, []).append(link)
-    shown = "".join(f"\n**{heading}**\n\n" + "\n".join(each) + "\n" for heading, each in
-    block.items()) GALLERY.write_text(f"{before}{BEGIN}{shown}\n{END}{after}", encoding="utf-8")
+    shown = "".join(
+        f"\n**{heading}**\n\n" + "\n".join(each) + "\n" for heading, each in block.items()
+    )
+    GALLERY.write_text(f"{before}{BEGIN}{shown}\n{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

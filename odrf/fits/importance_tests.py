@@ -114,7 +114,7 @@ def _law(column: pd.Series, others: pd.DataFrame, seed: int, n_jobs: int) -> Num
     if not (number or label or column.dtype == object or str(column.dtype).startswith("str")):
         raise InputError(
             f"column {column.name!r} is neither a number nor a label, so that it cannot be "
-            "sampled for it: convert it to a number before the fit"
+            "resampled: convert it to a number before the fit"
         )
     known = column[column.notna()]
     values = pd.unique(known)

@@ -401,9 +401,8 @@ impurity
       evaluate them: predictors with many cut points seem more important than they are.
 tests_of_variables
     - ``"conditional"``: a test of each variable (Watson and Wright 2021): by how much the
-      loss of held-out rows grows when the variable is resampled given the other
-      variables.  It asks what the variable tells that the others do
-      not.
+      loss of held-out rows grows when the variable is resampled given the other variables.  It
+      asks what the variable tells that the others do not.
     - ``"loco"``: the same test, but the fit is grown again on resampled values.  It asks what is
       lost if the variable is not there from the beginning.
 splits_on_several
@@ -432,13 +431,13 @@ notes_on_tests
     estimate of its mean given the other variables (ridge regression, and a forest of its
     residuals if this helps) plus the residual of a random row; a label is drawn from the class
     probabilities of a forest.  Predictors that are computed from the variable follow.  Losses
-    are means over ten resamples for the t test.  Wilcoxon's test uses one, because its differences
-    must be symmetric.
+    are means over ten resamples for the t test.  Wilcoxon's test uses one, because its
+    differences must be symmetric.
 
     A variable that tells nothing beside the others and its resampled values have the same
     distribution, so that the test finds it significant in 5 % of the samples, as far as the
-    estimate of that distribution is good.  Growing without the variable, as leave-one-covariate-out of
-    Lei et al. (2018) does, changes how many predictors compete in a node, so that the loss of a
+    estimate of that distribution is good.  Growing without the variable, as in Lei et al. (2018),
+    changes how many predictors compete in a node, so that the loss of a
     variable that tells nothing does not rise by 0 on average; on resampled values it does (Hooker,
     Mentch and Zhou 2021, "condition and relearn").
 references_of_importances
