@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import io
@@ -407,3 +408,53 @@ def test_figures_beside_other_forests_are_those_of_the_results():
     of_treeple, of_ydf = (longest_beside(results, method) for method in METHODS)
     assert f"longest on the same table ({of_treeple}), beside ydf on another" in words
     assert f"beside ydf on another one ({of_ydf})" in words
+
+
+# ------------------------------------------------------------------------------------------------
+# Words: those of the field, in all that users read.
+# ------------------------------------------------------------------------------------------------
+
+
+WORDS = {
+    r"judg(?:e[sd]?|ing|ement)": "evaluate",
+    r"empty\s+cells?": "missing value",
+    r"times?\s+to\s+(?:an\s+)?events?": "survival time",
+    r"(?:trees?|runs?)\s+(?:drew|draws?)\s+(?:\w+\s+)?rows?": "sample",
+    r"did\s+not\s+draw": "did not sample",
+    r"rows?\s+(?:is|are|were)\s+drawn": "are sampled",
+    r"stand-ins?": "resampled value",
+}
+"""What pages, docstrings and messages must not say, with the word of the field."""
+BY_A_SCRIPT = ROOT / "vignettes" / "results.md"
+NOT_READ = ("odrf/engine/", "odrf/projections/")  # kernels, whose words users do not see
+
+
+def texts_of_modules():
+    """The docstrings and messages of each module, as one text."""
+    for path in sorted((ROOT / "odrf").rglob("*.py")):
+        if not name_of(path).startswith(NOT_READ):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            strings = (each.value for each in ast.walk(tree) if isinstance(each, ast.Constant))
+            yield name_of(path), "\n".join(each for each in strings if isinstance(each, str))
+
+
+def test_users_read_the_words_of_the_field():
+    pages = {name_of(path): path.read_text(encoding="utf-8") for path in LINKED}
+    for page in ("CONTRIBUTING.md", "CHANGELOG.md", name_of(BY_A_SCRIPT)):
+        del pages[page]
+    read = pages | dict(texts_of_modules())
+    assert len(read) > 200
+    wrong = [
+        f"{name}: {found[0]!r}; use {word!r}"
+        for name, text in read.items()
+        for pattern, word in WORDS.items()
+        for found in re.finditer(rf"\b{pattern}\b", text, re.IGNORECASE)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "text", ["It is judged", "An Empty cell", "a time to an event", "a tree drew this row"]
+)
+def test_other_words_are_found(text):
+    assert any(re.search(rf"\b{pattern}\b", text, re.IGNORECASE) for pattern in WORDS)

@@ -486,7 +486,7 @@ def _runs_through(column: pd.Series, rows: Integers) -> bool:
 
 
 def _residuals(fit: Fit) -> Floats:
-    """Return residuals (r, w) of runs of successive rows; NaN where every tree drew the row."""
+    """Return residuals (r, w) of runs of successive rows; NaN where every tree sampled the row."""
     n, forest = len(fit.data.y), fit.forest
     starts = np.linspace(0, n - LENGTH, min(RUNS, n // LENGTH)).astype(np.int64)
     rows = (starts[:, np.newaxis] + np.arange(LENGTH)).ravel()

@@ -133,7 +133,7 @@ class Fit:
 
     @property
     def samplings(self) -> list[Sampling]:
-        """How each tree's rows were drawn."""
+        """How each tree's rows were sampled."""
         if self.blend is None:
             return [self.control.sampling] * self.forest.n_trees
         of_kind = [control.sampling for control in self.kinds.values()]
@@ -509,7 +509,7 @@ class RowSums:
 class StreamedFit(Fit):
     """A fit of a forest on rows in chunks, which keeps none of them.
 
-    `streams` are those of growth; rows are drawn by `odrf.engine.chunks`.  `sums` is None before
+    `streams` are those of growth; rows are sampled by `odrf.engine.chunks`.  `sums` is None before
     the rows have been evaluated.
     """
 

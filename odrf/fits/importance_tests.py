@@ -225,8 +225,8 @@ def knockoff_differences(fit: Fit) -> Floats:
     wide = np.flatnonzero((np.diff(design.first) != 1) | (design.types != 0))
     if len(wide):
         raise InputError(
-            f"predictor {design.predictors[wide[0]]!r} is not a column of numbers without empty "
-            'cells, and only these have knockoffs: use importance("conditional"), or leave it out'
+            f"predictor {design.predictors[wide[0]]!r} is not a column of numbers without missing "
+            'values, and only these have knockoffs: use importance("conditional"), or leave it out'
         )
     rng = np.random.default_rng([fit.control.seed, P])
     values = np.array(data.X[np.arange(P)], dtype=np.float64).T

@@ -195,7 +195,7 @@ def _bar(rows: RowsToPredict, progress: bool) -> Any:
 
 
 def _predicting(fit: Fit, rows: RowsToPredict) -> NDArray[np.bool_] | None:
-    """Return which trees (B, n) predict each row: out of bag those that did not draw it."""
+    """Return which trees (B, n) predict each row: out of bag those that did not sample it."""
     return None if rows.oob is None else fit.draws.all_unseen()
 
 

@@ -240,7 +240,7 @@ def leaf_frame(
 
 
 def _each_tree(fit: AnyFit, rows: RowsToPredict, advance: Callable[[int], object]) -> pd.DataFrame:
-    """Return the prediction of each tree; out of bag it is missing where the tree drew the row."""
+    """Return the prediction of each tree; out of bag, missing where the tree sampled the row."""
     n, B = rows.X.shape[1], fit.forest.n_trees
     require_memory(
         24.0 * n * B, f"{n} predictions of each of {B} trees", "use fewer rows at a time"

@@ -183,7 +183,7 @@ class _Average(NamedTuple):
 class _Rows:
     """The training rows, with what averages of the truth over C groups of them need.
 
-    `residuals` (n, K) are out of bag; `unseen` (B, n): which trees did not draw a row;
+    `residuals` (n, K) are out of bag; `unseen` (B, n): which trees did not sample a row;
     `indicators` (n, C - 1) of the groups but the first; `largest`: the size of the responses.
     """
 
@@ -268,7 +268,7 @@ def _dense(X: Matrix) -> Floats:
 
 
 def out_of_bag_means(fit: Fit, X: Matrix, unseen: Mask) -> Floats:
-    """Return the means (n, K) of rows X (p, n) over the trees that did not draw each, `unseen`."""
+    """Return the means (n, K) of rows X (p, n) over trees that did not sample each, `unseen`."""
     reading, X = reading_empty_cells(fit, X)
     forest, data, n = reading.forest, fit.data, X.shape[1]
     B, K = forest.n_trees, forest.value.shape[1]

@@ -202,7 +202,7 @@ def _choice_of(pruning: Pruning | None) -> OutOfBagChoice | None:
 
 
 def boosted_out_of_bag(fit: BoostedFit) -> NDArray[np.float64]:
-    """Return the scores (K, n) of each row by the runs that did not draw it, with its offset."""
+    """Return the scores (K, n) of each row by the runs that did not sample it, with its offset."""
     if fit.control.n_runs == 1:
         raise InputError(
             "out-of-bag results need several runs: fit with n_runs=10 or so, or hold rows out by "
@@ -214,7 +214,7 @@ def boosted_out_of_bag(fit: BoostedFit) -> NDArray[np.float64]:
 
 
 def rows_missed(fit: Fit | BoostedFit) -> NDArray[np.bool_]:
-    """Return the rows (M, n) that each tree, or run, did not draw; no run draws held-out rows."""
+    """Return the rows (M, n) that each tree, or run, did not sample; no run draws held-out rows."""
     if isinstance(fit, Fit):
         return fit.draws.all_unseen()
     missed = np.ones((fit.control.n_runs, len(fit.data.y)), dtype=bool)

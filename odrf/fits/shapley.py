@@ -217,7 +217,7 @@ def background_rows(fit: AnyFit, background: Any) -> Matrix:
 
 
 def _drawn(fit: AnyFit, wanted: int) -> Integers:
-    """Return which training rows are drawn: with replacement, if case weights differ."""
+    """Return which training rows are sampled: with replacement, if case weights differ."""
     data = fit.data
     weights = data.weights
     if data.class_weights is not None:

@@ -51,7 +51,7 @@ class ResolvedOptions:
     `kind`: ``"regression"``, ``"classification"`` or ``"survival"``.
     `mixture`: how many directions of each family a node tries.
     `settings`: the options of growth as the engine reads them.
-    `sampling`: how each tree's rows are drawn.
+    `sampling`: how each tree's rows are sampled.
     `split_search`: ``"exact"`` if nodes of any size try every cut point, as single trees of few
       rows do by default, else ``"auto"``.
     `pruning`: ``"weakest_link"`` or ``"growth"``: which subtrees are candidates of pruning.

@@ -116,7 +116,7 @@ def predict(
         - ``"quantile"``: a column for each of the `quantiles`.
     {priors, training}
         Intervals and quantiles of training rows are out of bag, too: from the trees that did not
-        draw the row.
+        sample the row.
     interval : {"confidence", "prediction"}, optional
         An interval for the forest's expectation over training samples, or for a new response.
         Numbers of survival curves have the former alone, and no quantiles; that of a probability is

@@ -58,7 +58,7 @@ class SurvivalFit(Fit):
 
 
 def with_curves(fit: Fit) -> SurvivalFit:
-    """Return the fit with the curves of its leaves, from the rows that each tree drew."""
+    """Return the fit with the curves of its leaves, from the rows that each tree sampled."""
     ranks = fit.data.require_times().ranks
     curves = leaf_curves(fit.forest, fit.data.X, ranks, fit.draws)
     value = curve_numbers.with_means_above(

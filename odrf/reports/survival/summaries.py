@@ -304,7 +304,7 @@ CHOSEN_BY_THEM = (
     "The rows that chose the splits also give scores, hazards and importances, which look better "
     "than they are: see pruning_path() and score(newdata)."
 )
-# Of a tree of a forest, rows that it did not draw give the scores.
+# Of a tree of a forest, rows that it did not sample give the scores.
 SCORED_BY_OTHERS = (
     "The rows that chose the splits also give hazards and importances, which look better than they "
     "are."
