@@ -30,7 +30,7 @@ problem             response        description
 ==================  ==============  =============================================================
 
 ========================  =======================================================================
-survival times           description
+survival times            description
 ========================  =======================================================================
 `proportional_hazards`    hazards rise along one direction; Cox's model holds
 `hazard_jump`             two groups on the sides of an oblique plane
