@@ -34,7 +34,7 @@ OF_PAGES = {
     "pruning": "ODTResults", "choosing-trees": "ODTResults", "reading-trees": "ODTResults",
     "boosting": "ODBTResults", "odbt_results": "ODBTResults", "graf": "GRAFResults",
     "graf_results": "GRAFResults", "survival": "SurvivalForestResults",
-    "odt_results": "ODTResults", "auto_results": "AutoResults",
+    "odt_results": "ODTResults", "auto_results": "AutoResults", "sklearn": "ODRFClassifier",
 }  # fmt: skip
 """The class that a page is about."""
 CALL = re.compile(r"((?:\w+\.)*)(\w+)(\(.*\))?", re.DOTALL)
@@ -54,8 +54,11 @@ def ending(env: BuildEnvironment, *names: str) -> Place | None:
     return places.pop() if len(places) == 1 else None
 
 
-def place_of(env: BuildEnvironment, page: str, text: str) -> Place | None:
-    """Return page and anchor of what a text such as ``prune(leaves=5)`` names, if it is known."""
+def place_of(env: BuildEnvironment, text: str, about: str | None) -> Place | None:
+    """Return page and anchor of what a text such as ``prune(leaves=5)`` names, if it is known.
+
+    `about`: the class that the text around it is about, if it is about one.
+    """
     parts = CALL.fullmatch(text)
     if parts is None:
         return None
@@ -66,18 +69,27 @@ def place_of(env: BuildEnvironment, page: str, text: str) -> Place | None:
         if function is not None:
             return function.docname, function.node_id
     if owner and owner != "odrf":
-        owner = VARIABLES.get(owner, BASES.get(owner, owner))
-        return ending(env, owner, name)
+        own = about if owner in ("fit", "forest") and about is not None else owner
+        kind = VARIABLES.get(owner, BASES.get(owner, owner))
+        return ending(env, own, name) or ending(env, kind, name)
     if name[:1].isupper():
         return ending(env, name)
-    return method_of(env, page, name) if parts[3] or can_stand_alone(name) else None
+    return method_of(env, name, about) if parts[3] or can_stand_alone(name) else None
 
 
-def method_of(env: BuildEnvironment, page: str, name: str) -> Place | None:
+def method_of(env: BuildEnvironment, name: str, about: str | None) -> Place | None:
     """Return the place of a method that is named without its class."""
-    own = OF_PAGES.get(page.rpartition("/")[-1])
-    places = (ending(env, kind, name) for kind in filter(None, (own, *CLASSES)))
+    places = (ending(env, kind, name) for kind in filter(None, (about, *CLASSES)))
     return next(filter(None, places), None)
+
+
+def class_of(page: str, code: nodes.Node | None = None) -> str | None:
+    """Return the class that a section is about, by its title, or else its page."""
+    while code is not None and not isinstance(code, nodes.section):
+        code = code.parent
+    title = code.next_node(nodes.title) if code is not None else None
+    named = re.fullmatch(r"(\w+)\.plot\w*", title.astext()) if title is not None else None
+    return named[1] if named else OF_PAGES.get(page.rpartition("/")[-1])
 
 
 def can_stand_alone(name: str) -> bool:
@@ -99,7 +111,7 @@ class LinkedNames(SphinxPostTransform):
         counts[page] = 0
         for code in list(self.document.findall(nodes.literal)):
             if code.children and not inside(code, nodes.reference, pending_xref, nodes.title):
-                place = place_of(self.env, page, code.astext())
+                place = place_of(self.env, code.astext(), class_of(page, code))
                 if place is not None:
                     code.replace_self(link(self.app, page, place, code.deepcopy()))
                     counts[page] += 1
@@ -128,7 +140,7 @@ def link_by_last_names(
         return None
     target = node["reftarget"]
     *owner, name = target.split("(")[0].split(".")[-2:]
-    place = place_of(env, node["refdoc"], target) or ending(env, *owner, name)
+    place = place_of(env, target, class_of(node["refdoc"])) or ending(env, *owner, name)
     if place is None and owner:  # an attribute, which the entry of its class describes
         place = ending(env, BASES.get(owner[0], owner[0]))
     if place is not None:

@@ -11,6 +11,7 @@ import re
 import runpy
 from contextlib import redirect_stdout
 from pathlib import Path
+from types import SimpleNamespace
 
 import matplotlib
 import pandas as pd
@@ -458,3 +459,36 @@ def test_users_read_the_words_of_the_field():
 )
 def test_other_words_are_found(text):
     assert any(re.search(rf"\b{pattern}\b", text, re.IGNORECASE) for pattern in WORDS)
+
+
+# ------------------------------------------------------------------------------------------------
+# Links of names, where Sphinx is installed.
+# ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "about", "place"),
+    [
+        ("odrf(…)", None, "odrf.odrf"),
+        ("odrf.odt", None, "odrf.odt"),
+        ("predict", None, "odrf.results.forest.ODRFResults.predict"),
+        ("prune(leaves=5)", "ODTResults", "odrf.results.tree.ODTResults.prune"),
+        ("tree.prune(alpha=0.5).plot()", None, "odrf.results.tree.ODTResults.prune"),
+        ("ODTResults.prune", None, "odrf.results.tree.ODTResults.prune"),
+        ("alpha", None, None),
+        ("years.prune()", None, None),
+        ("Surv(time, event) ~ .", None, None),
+    ],
+)
+def test_names_lead_to_their_entries(text, about, place):
+    pytest.importorskip("sphinx")
+    place_of = runpy.run_path(str(DOCS / "links.py"))["place_of"]
+    names = [
+        *("odrf.odrf", "odrf.odt", "odrf.results.forest.ODRFResults.predict"),
+        *("odrf.results.tree.ODTResults.predict", "odrf.results.tree.ODTResults.prune"),
+        "odrf.results.forest.ODRFResults.prune",
+    ]
+    objects = {name: SimpleNamespace(docname="page", node_id=name) for name in names}
+    domains = SimpleNamespace(python_domain=SimpleNamespace(objects=objects))
+    found = place_of(SimpleNamespace(domains=domains), text, about)
+    assert found == (None if place is None else ("page", place))
