@@ -481,7 +481,7 @@ def test_studies(capsys):
         (["predict", "forest.odrf", "table.csv", "--type", "prob"], "needs classes, and the resp"),
         (["predict", "forest.odrf", "table.csv", "--type", "trees"], "--type trees is not known"),
         (["predict", "number.odrf", "table.csv", "--type", "risk"], "is for survival times"),
-        (["predict", "number.odrf", "table.csv", "--times", "1"], "--times is for times to an"),
+        (["predict", "number.odrf", "table.csv", "--times", "1"], "--times is for survival times"),
         (["predict", "forest.odrf", "table.csv", "--times", "1"], "times= is for the types"),
         (["predict", "forest.odrf", "table.csv", "--times", "a"], "write numbers, as in --times"),
         (
