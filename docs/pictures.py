@@ -20,12 +20,18 @@ from odrf import load_data, odt
 DOCS = Path(__file__).parent
 PICTURES = DOCS / "pictures"
 GALLERY = DOCS / "gallery.md"
+OTHERS = "On other pages"
+BY_TABLE = "accuracy-by-table.png"
 BEGIN, END = "<!-- thumbnails -->\n", "<!-- end of thumbnails -->\n"
 WIDTH, HEIGHT, CAPTION, COLOURS = 220, 160, 22, 48
 
 
-def readme() -> None:
-    """Write pictures/tree.svg and pictures/path.svg."""
+def other_pages() -> list[str]:
+    """Write pictures/tree.svg, pictures/path.svg, and small ones of all pictures of other pages.
+
+    Return the links that show them, each to the script that makes the picture.
+    """
+    links = []
     plt.rcParams["svg.hashsalt"] = "odrf"  # the same file each time
     cars = load_data("auto_mpg").dropna()
     tree = odt("mpg ~ weight + horsepower + year", cars, alpha=None, seed=1)
@@ -39,7 +45,13 @@ def readme() -> None:
             facecolor="white",
             metadata={"Date": None},
         )
+        links.append(shown(ax.figure, f"{name}.svg", Path(__file__).name))
+    figure, ax = plt.subplots(figsize=(6, 4))
+    ax.imshow(plt.imread(PICTURES / BY_TABLE))
+    ax.axis("off")
+    links.append(shown(figure, BY_TABLE, "../benchmarks/accuracy/by_table.py"))
     plt.close("all")
+    return links
 
 
 def sections(page: str) -> list[tuple[str, str, str]]:
@@ -67,6 +79,13 @@ def thumbnail(figure: Figure, name: str) -> Image.Image:
     return card.quantize(COLOURS)
 
 
+def shown(figure: Figure, name: str, target: str) -> str:
+    """Write the small picture of a figure; return the link that shows it."""
+    path = PICTURES / "gallery" / f"{anchor(name)}.png"
+    thumbnail(figure, name).save(path, optimize=True)
+    return f"[![{name}](pictures/gallery/{path.name})]({target})"
+
+
 def anchor(name: str) -> str:
     """Return the anchor of the section of a plot."""
     return name.lower().replace(".", "")
@@ -80,24 +99,21 @@ def gallery() -> None:
     setting = re.findall(r"```\{code-cell\} ipython3\n(.*?)```", after, re.DOTALL)[0]
     names: dict[str, object] = {}
     exec(setting, names)
-    (PICTURES / "gallery").mkdir(parents=True, exist_ok=True)
     block: dict[str, list[str]] = {}
     for heading, name, code in sections(after):
         plt.close("all")
         exec(code, names)
         if "." not in name:
             continue
-        path = PICTURES / "gallery" / f"{anchor(name)}.png"
-        thumbnail(plt.figure(plt.get_fignums()[0]), name).save(path, optimize=True)
-        link = f"[![{name}](pictures/gallery/{path.name})](#{anchor(name)})"
-        block.setdefault(heading, []).append(link)
-    shown = "".join(
+        figure = plt.figure(plt.get_fignums()[0])
+        block.setdefault(heading, []).append(shown(figure, name, f"#{anchor(name)}"))
+    block[OTHERS] = other_pages()
+    links = "".join(
         f"\n**{heading}**\n\n" + "\n".join(each) + "\n" for heading, each in block.items()
     )
-    GALLERY.write_text(f"{before}{BEGIN}{shown}\n{END}{after}", encoding="utf-8")
+    GALLERY.write_text(f"{before}{BEGIN}{links}\n{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    PICTURES.mkdir(exist_ok=True)
-    readme()
+    (PICTURES / "gallery").mkdir(parents=True, exist_ok=True)
     gallery()

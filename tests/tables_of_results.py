@@ -211,7 +211,7 @@ def tables() -> dict[str, str]:
         "every fit": ", ".join(f"`{name}`" for name in sorted(everywhere)) + ".",
         "some fits": _table(CLASSES, lacking),
         "one kind": "\n".join(alone),
-        "times to an event": _of_times(),
+        "survival times": _of_times(),
         "every function": ", ".join(f"`{name}`" for name in sorted(shared)) + ".",
         "some functions": _table(FUNCTIONS, some),
     }
