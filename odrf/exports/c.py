@@ -227,7 +227,7 @@ def _fields(columns: Sequence[str]) -> dict[str, str]:
 
 
 def _row(fit: Description, fields: dict[str, str], name: str) -> list[str]:
-    lines = [f"/* A row. An empty cell is NAN, or NULL for text. */\nstruct {name}_row {{"]
+    lines = [f"/* A row. A missing value is NAN, or NULL for text. */\nstruct {name}_row {{"]
     for column, field in fields.items():
         kind = "const char *" if fit.kinds[column] == "text" else "double "
         # neither the end nor the beginning of a comment
@@ -371,7 +371,7 @@ def _function(fit: Description, type: str, name: str) -> list[str]:
     begin = ["    float x[N_COLUMNS];", "    double mean[N_VALUES];"]
     if not fit.labels:
         return [
-            "/* Return the mean response; NAN where an empty cell is not allowed. */",
+            "/* Return the mean response; NAN where a missing value is not allowed. */",
             f"double {name}({row}) {{",
             *begin,
             "    if (!columns_of(row, x)) return NAN;",
@@ -393,7 +393,7 @@ def _function(fit: Description, type: str, name: str) -> list[str]:
     totals = "    double total = 0.0, reached = 0.0;" if fit.ordered else "    int best = 0;"
     return [
         f"/* Return the number of a class in {name}_classes;",
-        "   -1 where an empty cell is not allowed. */",
+        "   -1 where a missing value is not allowed. */",
         f"int {name}({row}) {{",
         *begin,
         "    int k;",

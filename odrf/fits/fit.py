@@ -149,7 +149,7 @@ class Fit(AnyFit):
 
     @property
     def samplings(self) -> list[Sampling]:
-        """How each tree's rows were drawn."""
+        """How each tree's rows were sampled."""
         if self.blend is None:
             return [self.control.sampling] * self.forest.n_trees
         of_kind = [control.sampling for control in self.kinds.values()]
@@ -317,7 +317,7 @@ def _penalty_unit(data: TrainingData) -> float:
 def loss_and_responses(loss: Loss, data: TrainingData) -> tuple[Loss, NDArray[np.float64]]:
     """Return the loss and the responses (n,) of the training rows, in the form that the loss needs.
 
-    A loss of times to an event holds the times of all rows; responses are then numbers of rows.
+    A loss of survival times holds the times of all rows; responses are then numbers of rows.
     """
     times = data.times
     if times is None or not isinstance(loss, SurvivalLoss):
@@ -510,7 +510,7 @@ class RowSums:
 class StreamedFit(Fit):
     """A fit of a forest on rows in chunks, which keeps none of them.
 
-    `streams` are those of growth; rows are drawn by `odrf.engine.chunks`.  `sums` is None before
+    `streams` are those of growth; rows are sampled by `odrf.engine.chunks`.  `sums` is None before
     the rows have been evaluated.
     """
 

@@ -99,7 +99,7 @@ def responses_held_out(fit: AnyFit) -> NDArray[np.float64]:
 
 
 def _with_rows_missed(fit: AnyFit) -> list[HeldOutTrees] | None:
-    """Return each tree, or the trees of each run, with the rows that it did not draw."""
+    """Return each tree, or the trees of each run, with the rows that it did not sample."""
     assert isinstance(fit, Fit | BoostedFit)
     missed = rows_missed(fit) & (fit.data.weights > 0)
     if not missed.any():

@@ -215,7 +215,7 @@ def _differences(first: Fit | GuidedFit, second: Fit | GuidedFit) -> Iterator[tu
             numbers = " and ".join(str([batch.begin for batch in of_fit]) for of_fit in batches)
             yield (
                 f"the rows at which the batches of update() begin, {numbers}",
-                "each tree draws its rows batch by batch; update both with the same batches",
+                "each tree samples its rows batch by batch; update both with the same batches",
             )
     why = (
         "a combined forest has one set of options, for its summary, its theory and forests grown "

@@ -51,7 +51,7 @@ class ResolvedOptions:
     `kind`: ``"regression"``, ``"classification"`` or ``"survival"``.
     `mixture`: how many directions of each family a node tries.
     `settings`: the options of growth as the engine reads them.
-    `sampling`: how each tree's rows are drawn.
+    `sampling`: how each tree's rows are sampled.
     `split_search`: ``"exact"`` if nodes of any size try every cut point, as single trees of few
       rows do by default, else ``"auto"``.
     `pruning`: ``"weakest_link"`` or ``"growth"``: which subtrees are candidates of pruning.
@@ -204,8 +204,8 @@ def resolve(
 
     The data have n rows, P predictors, p columns and `n_classes` classes (1 for a number or a
     time); `ordinal`: three or more ordered classes.  For `ranges`, `grid`, `terms` and `empty` see
-    `odrf.projections.base.Table`.  `surrogates`: missing values go by surrogate splits.  Of times
-    to an event, `causes` are the causes, and `truncated` says that rows enter late.  `min_leaf`
+    `odrf.projections.base.Table`.  `surrogates`: missing values go by surrogate splits.  Of
+    survival times, `causes` are the causes, and `truncated` says that rows enter late.  `min_leaf`
     counts subjects, which have `rows_a_subject` rows in the mean.  Raises `InputError`, which names
     the option and says what to use, if one does not go with the data.
     """

@@ -164,7 +164,7 @@ def importance_tests(
 ) -> pd.DataFrame:  # fmt: skip
     """Return a test of each variable, or set of variables, the largest estimate first.
 
-    `cause`: of times to an event, the one whose incidence is evaluated; None: every event.
+    `cause`: of survival times, the one whose incidence is evaluated; None: every event.
     """
     from statsmodels.stats.multitest import multipletests  # noqa: PLC0415 - slow to load
 

@@ -213,8 +213,8 @@ class Elimination(ErrorTable, Generic[Made]):
     fit : Fit
     table : DataFrame
         One row for each step, from all predictors to one.  Columns: ``predictors``, their number;
-        ``error``, the out-of-bag mean squared error or misclassification rate, or of times to an
-        event the integrated Brier score or 1 minus C; ``std_error``, its standard error over rows
+        ``error``, the out-of-bag mean squared error or misclassification rate, or of survival
+        times the integrated Brier score or 1 minus C; ``std_error``, its standard error over rows
         or groups; ``dropped``, the predictors that the next step drops.
     kept : list of lists of str
 

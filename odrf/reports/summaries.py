@@ -271,7 +271,7 @@ def error_scores(scores: OutOfBagScores) -> dict[str, str]:
 
 def _forest_scores(fit: Fit, out_of_bag: OutOfBag | None) -> dict[str, str]:
     if out_of_bag is None:
-        why = 'resample="none"' if fit.control.resample == "none" else "every tree draws all rows"
+        why = 'resample="none"' if fit.control.resample == "none" else "every tree samples all rows"
         return {"OOB error": f"unknown ({why})"}
     scores = out_of_bag_scores(fit, out_of_bag.value)
     ranks = fit.kind == "classification" and not np.isnan(scores.error)
@@ -465,7 +465,7 @@ def boosted_summary(
     """Return the summary of boosted trees.
 
     `fitted` and `out_of_bag` (n, K) are predictions of the training rows by all runs, and by the
-    runs that did not draw a row; the latter None for one run.
+    runs that did not sample a row; the latter None for one run.
     """
     facts = boosted_facts(fit, _score(fit, fitted, out_of_bag))
     return fit_summary(boosted_trees(fit), fit, facts, loss_section(fit), importance)

@@ -1,4 +1,4 @@
-"""The estimators for times to an event, which fit into scikit-survival's tools, too."""
+"""The estimators for survival times, which fit into scikit-survival's tools, too."""
 
 from __future__ import annotations
 
@@ -35,12 +35,13 @@ Boosted = TypeVar("Boosted", bound="ODBTSurvival")
 
 
 class FunctionSurvival(FunctionEstimator):
-    """Base class of the estimators for times to an event."""
+    """Base class of the estimators for survival times."""
 
     _kind: ClassVar[str] = "survival"
     _own_attributes: ClassVar[str] = OF_TIMES
     _left_out: ClassVar[tuple[str, ...]] = ("class_weights", "objective")
 
+    # Fit
     @documented
     def fit(self: Same, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Same:
         """Fit to the rows of X and y.
@@ -60,6 +61,7 @@ class FunctionSurvival(FunctionEstimator):
         """
         return super().fit(X, y, sample_weight, groups=groups)
 
+    # Predictions
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the risk of each row: the larger, the earlier the event is expected.
 
@@ -110,6 +112,7 @@ class FunctionSurvival(FunctionEstimator):
         """
         return self._curves(X, "hazard", 0.0, return_array)
 
+    # Scores
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return Harrell's C: how often, of two rows, the one with the earlier event scores higher.
 
@@ -142,6 +145,7 @@ class FunctionSurvival(FunctionEstimator):
             raise InputError("y has no two rows of which one is known to have the event first")
         return concordance.estimate
 
+    # Fit
     @property
     def unique_times_(self) -> NDArray[np.float64]:
         """The different times (R,) of events, ascending."""
@@ -169,7 +173,7 @@ class FunctionSurvival(FunctionEstimator):
 
 
 class ODTSurvival(FunctionSurvival, TreeEstimator, function=odt):
-    """An oblique decision tree for times to an event; that of `odrf.odt`.
+    """An oblique decision tree for survival times; that of `odrf.odt`.
 
     Examples
     --------
@@ -186,7 +190,7 @@ class ODTSurvival(FunctionSurvival, TreeEstimator, function=odt):
 
 
 class ODRFSurvival(FunctionSurvival, Growing, function=odrf):
-    """A forest of oblique decision trees for times to an event; that of `odrf.odrf`.
+    """A forest of oblique decision trees for survival times; that of `odrf.odrf`.
 
     Examples
     --------
@@ -206,7 +210,7 @@ class ODRFSurvival(FunctionSurvival, Growing, function=odrf):
 
 
 class ODBTSurvival(FunctionSurvival, BoostedEstimator, function=odbt):
-    """Boosted oblique trees for times to an event; those of `odrf.odbt`.
+    """Boosted oblique trees for survival times; those of `odrf.odbt`.
 
     Examples
     --------
@@ -221,6 +225,7 @@ class ODBTSurvival(FunctionSurvival, BoostedEstimator, function=odbt):
 
     results_: SurvivalBoostedResults
 
+    # Fit
     @documented
     def fit(
         self: Boosted,

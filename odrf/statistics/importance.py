@@ -340,8 +340,8 @@ def out_of_bag_importance(
     """Return the out-of-bag impurity decrease of each predictor (P,), the mean over trees.
 
     It is the covariance of the response with the change of the prediction that a split makes, over
-    rows that the tree did not draw (Li, Wang, Basu, Kumbier and Yu 2019, NeurIPS): 0 on average of
-    a split that is unrelated to the response, whatever the number of values of its predictors.
+    rows that the tree did not sample (Li, Wang, Basu, Kumbier and Yu 2019, NeurIPS): 0 on average
+    of a split that is unrelated to the response, whatever the number of values of its predictors.
     """
     out_of_bag, weights = draws.all_unseen() & (draws.weights > 0), draws.weights
     K = forest.value.shape[1]

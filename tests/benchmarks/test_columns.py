@@ -1,4 +1,4 @@
-"""The benchmarks of empty cells and of factors: holes by their mechanisms, runs, reports."""
+"""The benchmarks of missing values and of factors: holes by their mechanisms, runs, reports."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def data() -> pd.DataFrame:
 
 @pytest.fixture
 def folder(tmp_path: Path, data: pd.DataFrame) -> Path:
-    """A table without empty cells, one with them, both under names that the benchmarks know."""
+    """A table without missing values, one with them, both under names that the benchmarks know."""
     data.head(120).to_csv(tmp_path / "concrete.csv.gz", index=False)
     holed = with_holes(data.head(120), "random", 0.2, [1])
     holed.assign(y=np.where(holed["y"] > 0, "u", "v")).to_csv(

@@ -226,7 +226,9 @@ def bands_of(
     notes = notes_on_errors(fit)
     if not trees_vary(fit) or not distinguishes_rows(fit.draws, unseen is not None):
         reason = notes[0] if not trees_vary(fit) else "fit with a lower sample_fraction."
-        raise InputError(f"bands() compares trees that drew other rows: {reason.removesuffix('.')}")
+        raise InputError(
+            f"bands() compares trees that sampled other rows: {reason.removesuffix('.')}"
+        )
     at = (
         fit.event_times[evenly_spread(len(fit.event_times), MOST_TIMES)]
         if times is None

@@ -45,7 +45,7 @@ def rows_and_times(n: int, times: Sequence[Any]) -> dict[str, str]:
 class SurvivalCurves(TableReport):
     """Predicted survival curves of rows, or incidences of one cause of events.
 
-    Returned by `curves` of results for times to an event.
+    Returned by `curves` of results for survival times.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Summaries, nodes, scores and importances of fits to times to an event."""
+"""Summaries, nodes, scores and importances of fits to survival times."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def estimates_table(
     return table.rename_axis(index=source)
 
 
-# Summaries and short descriptions of trees and forests for times to an event.
+# Summaries and short descriptions of trees and forests for survival times.
 
 IN_WORDS = {
     HARRELL: "Harrell's C",
@@ -109,7 +109,7 @@ def survival_summary(
         notes += (ENTER_LATE.format(since=number(rows.since)),)
     if len(rows.time) < (fit.data.weights > 0).sum():
         drew = "every tree" if fit.forest.n_trees > 1 else "the tree"
-        notes += (f"{quantity(len(rows.time), 'row')} evaluate: {drew} drew the others.",)
+        notes += (f"{quantity(len(rows.time), 'row')} evaluate: {drew} sampled the others.",)
     return replace(summary, sections=sections | summary.sections, notes=notes)
 
 
@@ -203,7 +203,7 @@ def _lifetimes(fit: SurvivalFit) -> dict[str, str]:
     return facts | {
         "Person-time": number(float(unit * weights @ times.exposure)),
         "Median follow-up": _median(followed.quantile()),
-        "Median time to event": _median(observed.quantile()),
+        "Median survival time": _median(observed.quantile()),
     }
 
 
@@ -211,7 +211,7 @@ def _median(time: float) -> str:
     return number(time) if np.isfinite(time) else "not reached"
 
 
-# The nodes of a tree for times to an event, as a table and as indented text.
+# The nodes of a tree for survival times, as a table and as indented text.
 
 MEDIAN = "median time"
 LEGEND = "node) split  n, {events}, {curve}, hazard relative to that of all rows;  * marks a leaf"
@@ -294,7 +294,7 @@ def _cause_of(fit: SurvivalFit) -> int:
     return int(cause_numbers(fit.control.cause, fit.design.response.causes)[0])
 
 
-# What the summary of a tree for times to an event says beside that of a forest.
+# What the summary of a tree for survival times says beside that of a forest.
 
 MOST_LEAVES = 12
 NEVER = "A median is inf where less than half had the event by the last event time."
@@ -302,7 +302,7 @@ CHOSEN_BY_THEM = (
     "The rows that chose the splits also give scores, hazards and importances, which look better "
     "than they are: see pruning_path() and score(newdata)."
 )
-# Of a tree of a forest, rows that it did not draw give the scores.
+# Of a tree of a forest, rows that it did not sample give the scores.
 SCORED_BY_OTHERS = (
     "The rows that chose the splits also give hazards and importances, which look better than they "
     "are."

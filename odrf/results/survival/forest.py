@@ -1,4 +1,4 @@
-"""Results of an oblique random forest for times to an event."""
+"""Results of an oblique random forest for survival times."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _out_of_bag_scores(result: Any) -> None:
 
 
 class SurvivalForestResults(LeafCurveResults):
-    """A forest for times to an event, as returned by `odrf.odrf` for ``Surv(time, event)``.
+    """A forest for survival times, as returned by `odrf.odrf` for ``Surv(time, event)``.
 
     Examples
     --------
@@ -175,7 +175,7 @@ class SurvivalForestResults(LeafCurveResults):
         Returns
         -------
         SurvivalTreeResults
-            The rows that it did not draw evaluate it.
+            The rows that it did not sample evaluate it.
 
         Raises
         ------
