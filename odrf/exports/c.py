@@ -351,19 +351,13 @@ def _column(fit: Description, column: matrix.MatrixColumn) -> str:
             known = " && ".join(f"value_{part.source} == {part.code}" for part in parts)
             return f"{known} ? 1.0f : 0.0f"
         case matrix.EmptyColumn(sources=sources, empty=empty, present=present):
-            tests = " || ".join(_empty(fit, source) for source in sources)
+            tests = " || ".join(fit.empty(source) for source in sources)
             return f"{tests} ? {_single(empty)} : {_single(present)}"
         case _:
             product = _part(column.parts[0])
             for part in column.parts[1:]:
                 product = f"exact({product} * {_part(part)})"
             return f"scaled({product}, {_double(column.low)}, {_double(column.range)})"
-
-
-def _empty(fit: Description, source: int) -> str:
-    if isinstance(fit.sources[source], matrix.Labelled):
-        return f"value_{source} < 0"
-    return f"value_{source} != value_{source}"
 
 
 def _part(part: matrix.Multiplier) -> str:

@@ -90,6 +90,11 @@ class Description:
         used = {cell for s in self.used_sources for cell in cells_of(self.sources[s])}
         return tuple(name for name in self.kinds if name in used or name in self.required)
 
+    def empty(self, source: int) -> str:
+        """Return the test, in C and in Python, of whether the cell of a source is empty."""
+        none = "< 0" if isinstance(self.sources[source], matrix.Labelled) else f"!= value_{source}"
+        return f"value_{source} {none}"
+
     def class_of(self, value: NDArray[np.float64]) -> int:
         """Return the number of the class that is predicted from shares (K,)."""
         return int(predicted_classes(value[np.newaxis], self.ordered)[0])

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.checks import is_whole
 from odrf.design import Design, TrainingData
 from odrf.design.design import RowCounts
 from odrf.design.folds import held_out_share, rows_to_divide
@@ -167,8 +168,11 @@ class Fit(AnyFit):
         return len(self.control.batches), n - self.control.sampling.first(n)
 
     def of_tree(self, i: int) -> Fit:
-        """Return the fit of tree `i` alone."""
-        control = self.control
+        """Return the fit of tree `i` alone; raise `InputError` if there is none."""
+        n_trees, control = self.forest.n_trees, self.control
+        if not is_whole(i) or not 0 <= i < n_trees:
+            raise InputError(f"i={i!r} is not a tree of this forest: use 0 to {n_trees - 1}")
+        i = int(i)
         if self.blend is not None:
             control = list(self.kinds.values())[self.blend.of_tree[i]]
         nodes = slice(*self.forest.root[i : i + 2])

@@ -39,7 +39,7 @@ from odrf.fits.responses import expected_response, forest_out_of_bag
 from odrf.fits.scores import error_name, out_of_bag_loss
 from odrf.options.options import Options
 from odrf.statistics.data_checks import distinct_rows
-from odrf.statistics.importance import out_of_bag_importance
+from odrf.statistics.importance import out_of_bag_importance, response_columns
 from odrf.statistics.importance_tests import gaussian_knockoffs
 from odrf.statistics.ridge import ridge_regression
 
@@ -339,8 +339,7 @@ def _losses_of(fit: AnyFit, cause: str | None) -> Callable[[Any, Matrix, Integer
 def _squared_errors(fit: AnyFit, grown: AnyFit, X: Matrix, rows: Integers) -> Floats:
     offset = fit.offset.values[rows] if isinstance(fit, BoostedFit) else None
     value = expected_response(grown, X, offset)
-    y, K = fit.data.y[rows], fit.design.response.n_classes
-    target = y[:, None] if K == 1 else np.eye(K)[y.astype(np.int64)]
+    target = response_columns(fit.data.y[rows], fit.design.response.n_classes)
     return np.asarray(((value - target) ** 2).sum(axis=1))
 
 

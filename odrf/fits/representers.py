@@ -32,7 +32,7 @@ from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.missing import reading_empty_cells
 from odrf.fits.predicting import out_of_bag_values
 from odrf.fits.responses import leaves_rows_out
-from odrf.statistics.importance import effective_number
+from odrf.statistics.importance import effective_number, response_columns
 from odrf.statistics.representers import (
     ROWS_A_COLUMN,
     Dictionary,
@@ -255,8 +255,7 @@ def _rows_of(fit: Fit, grouped: GroupedRows) -> _Rows:
     X, data, unseen = grouped.rows.X, fit.data, fit.draws.all_unseen()
     n_groups = len(grouped.labels)
     indicators = (grouped.group[:, None] == np.arange(1, n_groups)).astype(np.float64)
-    classes = fit.design.response.classes
-    y = data.y[:, None] if classes is None else np.eye(len(classes))[data.y.astype(np.int64)]
+    y = response_columns(data.y, fit.design.response.n_classes)
     residuals = y - out_of_bag_means(fit, X, unseen)
     dictionary = learned_dictionary(_dense(X), data.weights)
     return _Rows(fit, grouped, unseen, dictionary, residuals, indicators, np.abs(y).max())

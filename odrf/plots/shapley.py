@@ -23,18 +23,6 @@ HALF_ROW = 0.4
 COLOURS = "viridis"
 
 
-def plot_shapley_sizes(
-    sizes: pd.Series, measure: str, ax: Axes | None = None, of: str = "terms"
-) -> Axes:
-    """Plot the first 15 mean absolute Shapley values as dots, the largest on top."""
-    shown = sizes.head(MOST)
-    ax = style.named_panel(ax, len(shown))
-    style.stems(ax, shown, np.ones(len(shown), dtype=bool))
-    ax.set_xlim(left=0)
-    style.finish_rows(ax, shown.index, measure, f" (first {MOST} of {len(sizes)} {of})", len(sizes))
-    return ax
-
-
 def plot_shapley_swarm(
     data: pd.DataFrame, values: NDArray[np.float64], words: str, ax: Axes | None = None
 ) -> Axes:

@@ -574,6 +574,12 @@ X : data frame or array-like of shape (n, p)
 y : array-like of shape (n,)
     Responses: numbers of a regression, labels of a classification.  The categories of an ordered
     categorical series are ordered classes.
+times_and_events = y : structured array (n,) or data frame of shape (n, 2) or (n, 3)
+    Times and events, as scikit-survival's ``Surv.from_arrays(event, time)`` makes them: one field
+    is bool or of 0 and 1, and True or 1 where the event happened at the end of observation; the
+    other one is the time, in any unit.  With two fields of times the first is when the row entered,
+    the second the end.  In a data frame the event may be categorical: its first category means
+    censored, and each of the others is a cause.
 sample_weight : array-like of shape (n,), optional
     Case weights.  Rows of weight 0 are left out.
 groups_of_rows = groups : array-like of shape (n,), optional

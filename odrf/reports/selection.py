@@ -159,7 +159,8 @@ class ShadowSelection(TableReport, Generic[Made]):
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot the importance of each predictor and of the best shadow."""
-        return plots.importance.plot_shadows(self.table, ax)
+        words = "increase of the out-of-bag loss when permuted"
+        return plots.importance.plot_selection(self.table, self.table["decision"], words, ax=ax)
 
     def _facts(self) -> dict[str, str]:
         steps = self._evaluated_by

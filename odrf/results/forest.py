@@ -16,7 +16,6 @@ from odrf.checks import (
     checked_part,
     checked_whole,
     is_list,
-    is_whole,
     is_word,
     require_default,
 )
@@ -123,10 +122,7 @@ class ODRFResults(TreeResults):
         InputError
             If there is no such tree.
         """
-        n_trees = self.forest.n_trees
-        if not is_whole(i) or not 0 <= i < n_trees:
-            raise InputError(f"i={i!r} is not a tree of this forest: use 0 to {n_trees - 1}")
-        return ODTResults(self.fit.of_tree(int(i)))
+        return ODTResults(self.fit.of_tree(i))
 
     splits = export.splits_of_trees
     kinds = export.kinds

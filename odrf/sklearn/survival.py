@@ -16,6 +16,7 @@ from odrf.design.formula import quoted
 from odrf.design.functions import EVENT, START, TIME
 from odrf.design.survival_times import read_causes, read_times
 from odrf.errors import InputError
+from odrf.public import documented
 from odrf.results.survival.boosted import SurvivalBoostedResults
 from odrf.results.survival.forest import SurvivalForestResults
 from odrf.results.survival.tree import SurvivalTreeResults
@@ -41,25 +42,13 @@ class FunctionSurvival(FunctionEstimator):
     _left_out: ClassVar[tuple[str, ...]] = ("class_weights", "objective")
 
     # Fit
+    @documented
     def fit(self: Same, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Same:
         """Fit to the rows of X and y.
 
         Parameters
         ----------
-        X : data frame or array-like of shape (n, p)
-            Predictors.  Columns of text and categories of a data frame are factors; missing cells
-            (NaN, None, NA) are treated as `missing` says.
-        y : structured array (n,) or data frame of shape (n, 2) or (n, 3)
-            Times and events, as scikit-survival's ``Surv.from_arrays(event, time)`` makes them: one
-            field is bool or of 0 and 1, and True or 1 where the event happened at the end of
-            observation; the other one is the time, in any unit.  With two fields of times the first
-            is when the row entered, the second the end.  In a data frame the event may be
-            categorical: its first category means censored, and each of the others is a cause.
-        sample_weight : array-like of shape (n,), optional
-            Case weights.  Rows of weight 0 are left out.
-        groups : array-like of shape (n,), optional
-            The group of each row, such as its subject, in place of the option `groups`, which names
-            a column of X.  By ``set_fit_request(groups=True)`` scikit-learn's tools hand it over.
+        {X, times_and_events, sample_weight, groups_of_rows}
 
         Returns
         -------
@@ -237,6 +226,7 @@ class ODBTSurvival(FunctionSurvival, BoostedEstimator, function=odbt):
     results_: SurvivalBoostedResults
 
     # Fit
+    @documented
     def fit(
         self: Boosted,
         X: Any,
@@ -246,20 +236,15 @@ class ODBTSurvival(FunctionSurvival, BoostedEstimator, function=odbt):
         eval_set: Any = None,
         groups: Any = None,
     ) -> Boosted:
-        """Fit to the rows of X and y, as the other estimators for survival times.
+        """Fit to the rows of X and y.
 
         Parameters
         ----------
-        X : data frame or array-like of shape (n, p)
-        y : structured array (n,) or data frame of shape (n, 2) or (n, 3)
-            As of `ODRFSurvival`.
-        sample_weight : array-like of shape (n,), optional
-            Case weights.  Rows of weight 0 are left out.
+        {X, times_and_events, sample_weight}
         eval_set : pair of arrays, optional
             The pair (X, y) of further rows, or a list with one such pair: validation rows, on which
             boosting stops early, and by which curves are calibrated.
-        groups : array-like of shape (n,), optional
-            The group of each row, in place of the option `groups`, which names a column of X.
+        {groups_of_rows}
 
         Returns
         -------

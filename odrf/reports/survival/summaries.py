@@ -20,10 +20,8 @@ from odrf.fits.survival import validation
 from odrf.fits.survival.boosted import BoostedSurvivalFit
 from odrf.fits.survival.fit import SurvivalFit
 from odrf.fits.survival.hazards import NodeHazards, cause_numbers
-from odrf.options.boosting import loss_in_words
 from odrf.pruning.complexity import root_errors
 from odrf.reports import summaries
-from odrf.reports.data_summary import missing_notes
 from odrf.reports.importance import MeasuredImportance, impurity_table
 from odrf.reports.paths import PruningPath
 from odrf.reports.tree import node_columns, rules_with
@@ -377,17 +375,12 @@ def boosted_survival_summary(
     importance: MeasuredImportance,
 ) -> Summary:
     """Return the summary; `evaluated` are the validation rows, None if none has an event."""
-    facts = {
-        **summaries.data_facts(fit),
-        **_boosted_events(fit),
-        **summaries.boosted_facts(fit, _curves(fit)),
-    }
+    facts = _boosted_events(fit) | summaries.boosted_facts(fit, _curves(fit))
     scores = {} if evaluated is None else dict([evaluated_section(evaluated)])
-    sections = {**scores, **summaries.loss_section(fit), **summaries.importance_section(importance)}
-    notes = (*importance.notes, *missing_notes(fit))
-    if evaluated is None:
-        notes = (*notes, UNKNOWN_OF_BOOSTED)
-    return Summary(f"{summaries.boosted_trees(fit)}: survival", fit.call, facts, sections, notes)
+    sections, name = scores | summaries.loss_section(fit), summaries.boosted_trees(fit)
+    summary = summaries.fit_summary(name, fit, facts, sections, importance)
+    unknown = (UNKNOWN_OF_BOOSTED,) if evaluated is None else ()
+    return replace(summary, notes=summary.notes + unknown)
 
 
 def boosted_survival_card(
@@ -395,13 +388,7 @@ def boosted_survival_card(
 ) -> Card:
     """Return a short description: data, sizes, concordances; `evaluated` as in the summary."""
     scores = {} if evaluated is None else concordances_in_words(evaluated)
-    facts = {
-        "Rounds": str(fit.n_rounds),
-        "Leaves": summaries.mean_and_range(fit.forest.leaves()),
-        **scores,
-    }
-    title = f"{summaries.boosted_trees(fit)}, {loss_in_words(fit.control.loss)} loss"
-    return summaries.fit_card(title, fit, facts, _boosted_events(fit))
+    return summaries.card_of_rounds(fit, str(fit.n_rounds), scores, _boosted_events(fit))
 
 
 def _boosted_events(fit: BoostedSurvivalFit) -> dict[str, str]:

@@ -13,10 +13,8 @@ from odrf.checks import (
     checked_choice,
     checked_part,
     checked_whole,
-    is_whole,
     require_default,
 )
-from odrf.errors import InputError
 from odrf.fits.responses import require_out_of_bag
 from odrf.public import public_method, taking
 from odrf.results import absent, export, growing
@@ -184,10 +182,7 @@ class SurvivalForestResults(LeafCurveResults):
         InputError
             If there is no such tree.
         """
-        n_trees = self.forest.n_trees
-        if not is_whole(i) or not 0 <= i < n_trees:
-            raise InputError(f"i={i!r} is not a tree of this forest: use 0 to {n_trees - 1}")
-        return SurvivalTreeResults(fits.survival.fit.survival_tree_of(self.fit.of_tree(int(i))))
+        return SurvivalTreeResults(fits.survival.fit.survival_tree_of(self.fit.of_tree(i)))
 
     splits = export.splits_of_trees
     kinds = export.kinds
