@@ -27,6 +27,7 @@ from odrf.engine.directions.estimation import (
     pursuit_for,
     solve,
 )
+from odrf.engine.directions.factors import is_joint, joint_direction, write_joint
 from odrf.engine.directions.samplers import DirectionSampler, draws
 from odrf.engine.directions.subsets import (
     count_columns,
@@ -212,12 +213,24 @@ def draw_estimated(sampler, state, rows, lo, m, n_rows, first, feature_groups, p
             total, share, varies = draw_target(state, rows, lo, scored, proposals, work)
         if not varies:
             continue
+        together = is_joint(work.levels)
+        if together:
+            used = scored
         terms, of_used, mean = load_terms(
-            rows, lo, used, scored, feature_groups, order, q, few, NO, total, share, work
+            rows, lo, used, scored, feature_groups, order, q, few, NO, total, share, work, together
         )
         if used < scored:  # the moments are now those of the rows used
             target_rows = ZERO
-        if _estimate_linear(sampler, rows, lo, used, of_used, mean, terms, work):
+        if together and work.levels.joint.count[0] > 0:
+            reliable = joint_direction(terms, used, of_used, work.levels.freedom, work, work.levels)
+            if reliable >= 0.0:
+                at = work.size[0]
+                write_joint(terms, at, work, work.levels)
+                if write_direction(work, proposals, c):
+                    proposals.reliability[c] = reliable
+                    c += 1
+                continue
+        if terms > 0 and _estimate_linear(sampler, rows, lo, used, of_used, mean, terms, work):
             c += write_direction(work, proposals, c)
     return c, last
 

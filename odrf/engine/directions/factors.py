@@ -19,7 +19,17 @@ import numpy as np
 
 from odrf.engine.compiling import kernel, part
 from odrf.engine.directions.candidates import FEW_LEVELS, INDICATORS, FeatureGroups, has_levels
-from odrf.engine.directions.estimation import UNRELATED, moments, normalise
+from odrf.engine.directions.estimation import (
+    RIDGE,
+    UNRELATED,
+    add_ridge,
+    centre,
+    moments,
+    normalise,
+    scatter,
+    solve,
+    weigh,
+)
 from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import Spectrum, right_singular
 from odrf.engine.rows import level_at, level_of
@@ -597,4 +607,230 @@ def beyond_chance(work, levels):
     unrelated = (squares - weighted * weighted / total) * target - related
     if not related > 0.0:
         return 0.0
-    return math.sqrt(max(1.0 - TWICE * k / left * max(unrelated, 0.0) / related, 0.0))
+    return math.sqrt(max(1.0 - levels.freedom[7] * k / left * max(unrelated, 0.0) / related, 0.0))
+
+
+# Factors as random effects of a direction: the mixed model.
+#
+# In a direction of several predictors, the effects u_l of a factor's levels are random, of variance
+# τ² beside the noise σ².  Coefficients β of the numbers and effects solve
+#
+#     min Σ a·(t - c - βᵀz - Σ u)² + Σ λ·u²,    λ = σ²/τ²
+#
+# (Henderson 1975), by conjugate gradients.
+
+
+
+@part
+def load_levels(rows, lo, m, f, first, j, at, work, levels):
+    """Give the levels of factor f, the j-th of a direction, slots from `at` on; return how many."""
+    codes, begin, present = rows.codes[f], np.uint64(lo), 0
+    joint = levels.joint
+    for i in range(np.uint64(m)):
+        k = np.uint64(level_of(codes, rows, begin + i))
+        if k > 0 and not levels.seen[k]:
+            levels.seen[k] = True
+            levels.present[present] = k
+            present += 1
+    for p in range(present):
+        levels.seen[levels.present[p]] = False
+    _sort(levels.present, present, levels.seen)
+    for p in range(present):
+        joint.mark[levels.present[p]] = at + p + 1
+    for i in range(np.uint64(m)):
+        joint.slot[j, i] = joint.mark[np.uint64(level_of(codes, rows, begin + i))]
+    for p in range(present):
+        joint.mark[levels.present[p]] = 0
+        joint.column[at + p + 1] = first + levels.present[p] - 1
+    joint.begin[j], joint.begin[j + 1] = at + 1, at + 1 + present
+    return present
+
+
+@part
+def _add_up_numbers(p, m, work, joint):
+    """Write weights, targets and numbers of each level: Σ a, Σ a·(t - t̄), Σ a·z."""
+    F, slots = joint.count[0], joint.count[1]
+    for s in range(slots + 1):
+        joint.weight[s], joint.moment[s] = 0.0, 0.0
+        for j in range(p + 1):
+            joint.numbers[s, j] = 0.0
+    for f in range(F):
+        slot = joint.slot[f]
+        for i in range(m):
+            s = np.uint64(slot[i])
+            joint.weight[s] += work.weights[i]
+            joint.moment[s] += work.moment[i]
+            for j in range(p):
+                joint.numbers[s, j] += work.weights[i] * work.Z[j, i]
+        for s in range(joint.begin[f], joint.begin[f + 1]):
+            joint.numbers[s, p] = joint.weight[s]
+
+
+@part
+def _start(p, m, total, work, joint):
+    """Write β without effects to work.theta, what it is solved from to joint.A, joint.c."""
+    theta, ridge, squares = work.theta, 0.0, 0.0
+    for i in range(m):
+        squares += work.moment[i] * work.target[i]
+    explained = 0.0
+    if p > 0:
+        weigh(work.Z, p, m, work.weights, work.moment, work, theta)
+        scatter(work.Z, p, m, total, work)
+        centre(work.Z, p, m, work.sums, total)
+        ridge = add_ridge(work.A, p, RIDGE)
+    for j in range(p):
+        joint.c[j] = theta[j]
+        for k in range(j + 1):
+            joint.A[j, k] = work.A[j, k]
+        joint.A[p, j] = 0.0
+    joint.A[p, p], joint.c[p], theta[p] = total, 0.0, 0.0
+    solve(work.A, theta, p)
+    for j in range(p):
+        explained += theta[j] * (joint.c[j] + ridge * theta[j])
+    return squares, max(squares - explained, 0.0)
+
+
+@part
+def _variance(j, squares, m, p, work, joint, tuning):
+    """Return σ² and τ² of a factor by moments of the residuals of the numbers."""
+    between, weight, weight_squares, present = 0.0, 0.0, 0.0, 0
+    for s in range(joint.begin[j], joint.begin[j + 1]):
+        n = joint.weight[s]
+        if n > 0.0:
+            moment = joint.moment[s]
+            for k in range(p):
+                moment -= joint.numbers[s, k] * work.theta[k]
+            between += moment * moment / n
+            weight += n
+            weight_squares += n * n
+            present += 1
+    freedom = present - 1.0
+    if freedom < 1.0:
+        return 0.0, 0.0
+    known = max(m - present - p, 0.0) + PRIOR
+    noise = (max(squares - between, 0.0) + PRIOR * squares / max(m - 1.0, 1.0)) / known
+    chance = tuning[1] * noise * math.sqrt(2.0 * freedom + 2.0 * freedom**2 / known)
+    above = between - noise * freedom
+    if not above > max(chance, ROUNDING * squares):
+        return noise, 0.0
+    return noise, above / (weight - weight_squares / weight)
+
+
+@part
+def _others(f, m, p, work, joint):
+    """Write what the other factors leave of the targets: of the numbers to theta, of levels to g."""
+    theta, g = work.theta, joint.g
+    for j in range(p + 1):
+        theta[j] = joint.c[j]
+    for s in range(joint.begin[f], joint.begin[f + 1]):
+        g[s] = joint.moment[s]
+    if joint.count[0] == 1:
+        return
+    for other in range(joint.count[0]):
+        if other != f and joint.variance[other] > 0.0:
+            for s in range(joint.begin[other], joint.begin[other + 1]):
+                for j in range(p + 1):
+                    theta[j] -= joint.numbers[s, j] * joint.effect[s]
+    slot, eta = joint.slot[f], work.eta
+    for i in range(m):
+        s = np.uint64(slot[i])
+        eta[i] -= joint.effect[s]
+        g[s] -= work.weights[i] * eta[i]
+
+
+@part
+def _solve(f, m, p, ratio, work, joint):
+    """Solve for β and the effects of factor f, given those of the others; return the trace."""
+    _others(f, m, p, work, joint)
+    A, theta, g, trace = work.A, work.theta, joint.g, 0.0
+    for j in range(p + 1):
+        for k in range(j + 1):
+            A[j, k] = joint.A[j, k]
+    for s in range(joint.begin[f], joint.begin[f + 1]):
+        share = 1.0 / (joint.weight[s] + ratio)
+        trace += joint.weight[s] * share
+        for j in range(p + 1):
+            of_level = joint.numbers[s, j] * share
+            theta[j] -= of_level * g[s]
+            for k in range(j + 1):
+                A[j, k] -= of_level * joint.numbers[s, k]
+    solve(A, theta, p + 1)
+    for s in range(joint.begin[f], joint.begin[f + 1]):
+        left = g[s]
+        for j in range(p + 1):
+            left -= joint.numbers[s, j] * theta[j]
+        joint.effect[s] = left / (joint.weight[s] + ratio)
+    if joint.count[0] > 1:
+        slot = joint.slot[f]
+        for i in range(m):
+            work.eta[i] += joint.effect[np.uint64(slot[i])]
+    return trace
+
+
+@kernel
+def joint_direction(p, m, total, tuning, work, levels):
+    """Write β to work.theta and û to joint.effect; return ρ, -1 if no factor matters."""
+    if levels is None:
+        return -1.0
+    joint = levels.joint
+    F, slots = joint.count[0], joint.count[1]
+    squares, left = _start(p, m, total, work, joint)
+    _add_up_numbers(p, m, work, joint)
+    joint.weight[0], joint.effect[0] = 0.0, 0.0
+    noise, active = np.inf, 0
+    for f in range(F):
+        of_factor, joint.variance[f] = _variance(f, left, m, p, work, joint, tuning)
+        if joint.variance[f] > 0.0:
+            noise = min(noise, of_factor)
+            active += 1
+    if active == 0 or not noise > 0.0:
+        return -1.0
+    for s in range(slots + 1):
+        joint.effect[s] = 0.0
+    for i in range(m):
+        work.eta[i] = 0.0
+    free, explained, rounds = 0.0, 0.0, int(tuning[5])
+    for again in range(rounds):
+        free = 0.0
+        for f in range(F):
+            if joint.variance[f] > 0.0:
+                trace = _solve(f, m, p, noise / joint.variance[f], work, joint)
+                free += trace * (1.0 - 1.0 / (joint.begin[f + 1] - joint.begin[f]))
+                effects = 0.0
+                for s in range(joint.begin[f], joint.begin[f + 1]):
+                    effects += joint.effect[s] * joint.effect[s]
+                joint.variance[f] = effects / trace
+        explained = 0.0
+        for j in range(p):
+            explained += joint.c[j] * work.theta[j]
+        for s in range(1, slots + 1):
+            explained += joint.effect[s] * joint.moment[s]
+        prior = tuning[4]
+        noise = (max(squares - explained, 0.0) + prior * noise) / max(m - 1.0 - p + prior, 1.0)
+        noise = max(noise, 1e-9 * squares / m)
+    if not explained > 0.0:
+        return -1.0
+    return max(1.0 - tuning[3] * noise * max(free - tuning[2], 0.0) / explained, 0.0)
+
+
+@part
+def write_joint(p, at, work, levels):
+    """Append the effects to the columns of a direction."""
+    if levels is None:
+        return
+    joint = levels.joint
+    for f in range(joint.count[0]):
+        work.theta[p + f] = 1.0
+        for s in range(joint.begin[f], joint.begin[f + 1]):
+            work.column[at], work.scores[at] = joint.column[s], joint.effect[s]
+            work.term[at] = p + f
+            at += 1
+    work.size[0], work.size[1], work.size[2] = at, 0, 0
+
+
+@part
+def is_joint(levels):
+    """Return whether factors enter together."""
+    if levels is None:
+        return False
+    return levels.freedom[6] > 0.0

@@ -34,6 +34,24 @@ from odrf.engine.rows import Rows
 from odrf.engine.survival.log_rank import NOT_SCORED, ScoreCall, placed_scores
 
 
+class JointEffects(NamedTuple):
+    """Scratch for the effects of levels in a direction."""
+
+    count: np.ndarray
+    slot: np.ndarray
+    mark: np.ndarray
+    begin: np.ndarray
+    column: np.ndarray
+    weight: np.ndarray
+    moment: np.ndarray
+    effect: np.ndarray
+    g: np.ndarray
+    variance: np.ndarray
+    numbers: np.ndarray
+    A: np.ndarray
+    c: np.ndarray
+
+
 class LevelScores(NamedTuple):
     """Scratch for scoring the levels of factors, and the scores that a node keeps.
 
@@ -64,6 +82,7 @@ class LevelScores(NamedTuple):
     kept_rows: np.ndarray
     kept_covariance: np.ndarray
     freedom: np.ndarray
+    joint: JointEffects
 
 
 class Workspace(NamedTuple):
@@ -118,19 +137,31 @@ def workspace(
         np.empty((D, R)), np.empty((D, R)), np.empty(S), np.empty(S), np.empty(S), np.empty(R),
         np.empty(R), np.empty(R), np.empty(R), np.empty(R), np.empty(R, dtype=np.int64),
         np.empty(W, dtype=np.int64), np.empty(W), np.empty(W, dtype=np.int64), np.empty(W),
-        _level_scores(W, R, F, L) if F > 0 else None, np.empty(D), np.empty(D),
+        _level_scores(W, R, F, L, D) if F > 0 else None, np.empty(D), np.empty(D),
         np.zeros(5, dtype=np.int64), np.empty((D + 1, D + 1)), np.empty(D + 1), np.empty(D + 1),
         np.empty(D + 1),
     )  # fmt: skip
 
 
-def _level_scores(W: int, R: int, F: int, L: int) -> LevelScores:
+def _tuning():
+    import os
+    return np.array([0.0, *map(float, os.environ.get("TUNING", "0,0,1,0,2,2,2").split(","))])
+
+
+def _level_scores(W: int, R: int, F: int, L: int, D: int) -> LevelScores:
     kept = F if L > 0 else 0
     return LevelScores(
         np.empty(W + 1), np.empty(W + 1), np.zeros(W + 1, dtype=np.bool_),
         np.empty(W, dtype=np.int64), np.zeros(F, dtype=np.int64),
         np.zeros((kept, 3), dtype=np.int64), np.empty((kept, L), dtype=np.int64),
-        np.empty((kept, L)), np.empty((kept, R)), np.empty((kept, 2)), np.zeros(1),
+        np.empty((kept, L)), np.empty((kept, R)), np.empty((kept, 2)), _tuning(),
+        JointEffects(
+            np.zeros(2, dtype=np.int64), np.empty((F, R), dtype=np.int32),
+            np.zeros(W + 1, dtype=np.int64), np.zeros(F + 1, dtype=np.int64),
+            np.empty(W + 1, dtype=np.int64), np.empty(W + 1), np.empty(W + 1), np.empty(W + 1),
+            np.empty(W + 1), np.empty(F), np.empty((W + 1, D + 1)), np.empty((D + 1, D + 1)),
+            np.empty(D + 1),
+        ),
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from odrf.engine.directions.factors import (
     beyond_chance,
     free_coefficients,
     load_few_levels,
+    load_levels,
     load_many_levels,
     reliability,
 )
@@ -209,7 +210,7 @@ def _relate(used, terms, total, work):
 
 
 @part
-def load_terms(rows, lo, used, m, feature_groups, order, q, few, alone, total, share, work):
+def load_terms(rows, lo, used, m, feature_groups, order, q, few, alone, total, share, work, together=False):
     """Load the terms of the first q predictors of `order` to Z, for the first `used` rows.
 
     A term is a column, or the scores of the levels of a factor for the target in `work`: of every
@@ -221,10 +222,17 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, few, alone, total, s
     work.column, the sizes to work.size.
     """
     place, at, scored, free = ZERO, ZERO, False, 0
+    number, slots = 0, 0
     for i in range(q):
         first = feature_groups.first[order[i]]
         width = feature_groups.first[order[i] + 1] - first
         factor = feature_groups.types[order[i]] == INDICATORS
+        if factor and together and width > TWO_LEVELS and work.levels is not None:
+            slots += load_levels(
+                rows, lo, used, -1 - rows.place[first], first, number, slots, work, work.levels
+            )
+            number += 1
+            continue
         if factor and width > few:
             present = load_many_levels(
                 rows, lo, m, used, first, share, place, at, work, work.levels
@@ -251,6 +259,8 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, few, alone, total, s
             free += free_coefficients(work.Z, place, width, used)
         place += width
         at += width
+    if work.levels is not None:
+        work.levels.joint.count[0], work.levels.joint.count[1] = number, slots
     work.size[0], work.size[1] = at, place if scored else 0
     work.size[2], work.size[3], work.size[4] = free, place, used
     single = scored and place == 1

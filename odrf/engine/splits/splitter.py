@@ -372,7 +372,7 @@ def scratch_for(
         whole_logs(settings.criterion, n),
         workspace(
             terms,
-            used,
+            scored,
             max(estimated, most_levels),  # splits mark levels, whatever proposed them
             scored,
             factors,
