@@ -27,7 +27,7 @@ from odrf.engine.directions.estimation import (
     pursuit_for,
     solve,
 )
-from odrf.engine.directions.factors import is_joint, joint_direction, write_joint
+from odrf.engine.directions.factors import is_joint, joint_direction, number_of_joint, write_joint
 from odrf.engine.directions.samplers import DirectionSampler, draws
 from odrf.engine.directions.subsets import (
     count_columns,
@@ -221,8 +221,8 @@ def draw_estimated(sampler, state, rows, lo, m, n_rows, first, feature_groups, p
         )
         if used < scored:  # the moments are now those of the rows used
             target_rows = ZERO
-        if together and work.levels.joint.count[0] > 0:
-            reliable = joint_direction(terms, used, of_used, work.levels.freedom, work, work.levels)
+        if together and number_of_joint(work.levels) > 0:
+            reliable = joint_direction(terms, used, of_used, work, work.levels)
             if reliable >= 0.0:
                 at = work.size[0]
                 write_joint(terms, at, work, work.levels)

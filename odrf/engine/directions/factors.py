@@ -624,6 +624,8 @@ def beyond_chance(work, levels):
 @part
 def load_levels(rows, lo, m, f, first, j, at, work, levels):
     """Give the levels of factor f, the j-th of a direction, slots from `at` on; return how many."""
+    if levels is None:
+        return 0
     codes, begin, present = rows.codes[f], np.uint64(lo), 0
     joint = levels.joint
     for i in range(np.uint64(m)):
@@ -768,11 +770,11 @@ def _solve(f, m, p, ratio, work, joint):
 
 
 @kernel
-def joint_direction(p, m, total, tuning, work, levels):
+def joint_direction(p, m, total, work, levels):
     """Write β to work.theta and û to joint.effect; return ρ, -1 if no factor matters."""
     if levels is None:
         return -1.0
-    joint = levels.joint
+    joint, tuning = levels.joint, levels.freedom
     F, slots = joint.count[0], joint.count[1]
     squares, left = _start(p, m, total, work, joint)
     _add_up_numbers(p, m, work, joint)
@@ -834,3 +836,16 @@ def is_joint(levels):
     if levels is None:
         return False
     return levels.freedom[6] > 0.0
+
+
+@part
+def note_joint(number, slots, levels):
+    if levels is not None:
+        levels.joint.count[0], levels.joint.count[1] = number, slots
+
+
+@part
+def number_of_joint(levels):
+    if levels is None:
+        return 0
+    return levels.joint.count[0]

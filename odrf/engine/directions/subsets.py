@@ -22,6 +22,7 @@ from odrf.engine.directions.factors import (
     load_few_levels,
     load_levels,
     load_many_levels,
+    note_joint,
     reliability,
 )
 from odrf.engine.directions.missing import has_missing, load_with_missing
@@ -227,7 +228,7 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, few, alone, total, s
         first = feature_groups.first[order[i]]
         width = feature_groups.first[order[i] + 1] - first
         factor = feature_groups.types[order[i]] == INDICATORS
-        if factor and together and width > TWO_LEVELS and work.levels is not None:
+        if factor and together and width > TWO_LEVELS:
             slots += load_levels(
                 rows, lo, used, -1 - rows.place[first], first, number, slots, work, work.levels
             )
@@ -259,8 +260,7 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, few, alone, total, s
             free += free_coefficients(work.Z, place, width, used)
         place += width
         at += width
-    if work.levels is not None:
-        work.levels.joint.count[0], work.levels.joint.count[1] = number, slots
+    note_joint(number, slots, work.levels)
     work.size[0], work.size[1] = at, place if scored else 0
     work.size[2], work.size[3], work.size[4] = free, place, used
     single = scored and place == 1
