@@ -9,9 +9,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from odrf.checks import checked_whole
-from odrf.engine.compiling import NO, ZERO, inlined, kernel
+from odrf.engine.compiling import NO, YES, ZERO, inlined, kernel
 from odrf.engine.directions.candidates import (
     ROUND,
+    TWO_LEVELS,
     FeatureGroups,
     count_terms,
     most_coefficients,
@@ -27,7 +28,7 @@ from odrf.engine.directions.estimation import (
     pursuit_for,
     solve,
 )
-from odrf.engine.directions.factors import is_joint, joint_direction, number_of_joint, write_joint
+from odrf.engine.directions.factors import append_effects, estimate_effects
 from odrf.engine.directions.samplers import DirectionSampler, draws
 from odrf.engine.directions.subsets import (
     count_columns,
@@ -86,6 +87,9 @@ class OnSubsets(Family):
 LOGISTIC, LEAST_SQUARES, LDA = 0, 1, 2
 # With fewer rows a logistic model hardly differs from its linear limit, least squares.
 LOGISTIC_ROWS = 50
+# Factors of more levels are random effects.  No literal, for which Numba would compile anew what it
+# is handed to.
+FEW = np.int64(TWO_LEVELS)
 
 
 class EstimatedSampler(NamedTuple):
@@ -198,8 +202,7 @@ def draw_estimated(sampler, state, rows, lo, m, n_rows, first, feature_groups, p
 
     A subset of one column is left out if all predictors are tried singly anyway.
     """
-    order, few, most = proposals.order, proposals.indicator_levels, sampler.direction_rows
-    last = min(first + ROUND, sampler.number)
+    order, most, last = proposals.order, sampler.direction_rows, min(first + ROUND, sampler.number)
     c, target_rows, total, share, varies = ZERO, ZERO, 0.0, 0.0, False
     for _ in range(first, last):
         q = draw_subset(state, n_rows, sampler.subset_size, order)
@@ -207,30 +210,22 @@ def draw_estimated(sampler, state, rows, lo, m, n_rows, first, feature_groups, p
             write_single(feature_groups.first[order[0]], proposals, c)
             c += not proposals.singly[0]
             continue
-        used, scored = sample_sizes(feature_groups, order, q, m, most, few)
-        if scored != target_rows or len(proposals.chosen) > 2:
-            target_rows = scored
-            total, share, varies = draw_target(state, rows, lo, scored, proposals, work)
+        _, m_used = sample_sizes(feature_groups, order, q, m, most, FEW)
+        if m_used != target_rows or len(proposals.chosen) > 2:
+            target_rows = m_used
+            total, share, varies = draw_target(state, rows, lo, m_used, proposals, work)
         if not varies:
             continue
-        together = is_joint(work.levels)
-        if together:
-            used = scored
-        terms, of_used, mean = load_terms(
-            rows, lo, used, scored, feature_groups, order, q, few, NO, total, share, work, together
+        terms, _, _ = load_terms(
+            rows, lo, m_used, m_used, feature_groups, order, q, FEW, NO, total, share, work, YES
         )
-        if used < scored:  # the moments are now those of the rows used
-            target_rows = ZERO
-        if together and number_of_joint(work.levels) > 0:
-            reliable = joint_direction(terms, used, of_used, work, work.levels)
-            if reliable >= 0.0:
-                at = work.size[0]
-                write_joint(terms, at, work, work.levels)
-                if write_direction(work, proposals, c):
-                    proposals.reliability[c] = reliable
-                    c += 1
-                continue
-        if terms > 0 and _estimate_linear(sampler, rows, lo, used, of_used, mean, terms, work):
+        reliability = estimate_effects(terms, m_used, total, work, work.levels)
+        if reliability >= 0.0:
+            append_effects(terms, work, work.levels)
+            if write_direction(work, proposals, c):
+                proposals.reliability[c] = reliability
+                c += 1
+        elif terms > 0 and _estimate_linear(sampler, rows, lo, m_used, total, share, terms, work):
             c += write_direction(work, proposals, c)
     return c, last
 

@@ -607,245 +607,257 @@ def beyond_chance(work, levels):
     unrelated = (squares - weighted * weighted / total) * target - related
     if not related > 0.0:
         return 0.0
-    return math.sqrt(max(1.0 - levels.freedom[7] * k / left * max(unrelated, 0.0) / related, 0.0))
+    return math.sqrt(max(1.0 - TWICE * k / left * max(unrelated, 0.0) / related, 0.0))
 
 
-# Factors as random effects of a direction: the mixed model.
+# Factors as random effects of a direction.
 #
-# In a direction of several predictors, the effects u_l of a factor's levels are random, of variance
-# τ² beside the noise σ².  Coefficients β of the numbers and effects solve
+# Where a direction is regressed on numbers and factors together, the effects u of the L levels of a
+# factor are random, of variance τ² beside the noise σ² (Henderson 1975).  Numbers and one factor
+# minimise, with weights a,
 #
-#     min Σ a·(t - c - βᵀz - Σ u)² + Σ λ·u²,    λ = σ²/τ²
+#     Σ a·(t - c - βᵀz - u)² + λ·Σ u²,    λ = σ²/τ².
 #
-# (Henderson 1975), by conjugate gradients.
+# So levels of few rows are shrunk, and a factor without effect vanishes, as its τ² is estimated to
+# be 0.  Several factors are solved for one after the other, each together with the numbers.
+#
+# At first τ² and σ² are estimated by the moments of what the numbers leave, and after each of the
+# `ROUNDS` from the solution: τ² = Σ u² / k and σ² = (Σ a·(t - t̄)² - E) / (m - 1 - p), with E the
+# explained sum of squares, Σ a·(t - t̄)·(fit), p numbers and k = Σ n/(n + λ), with n the weight of a
+# level (Harville 1977).
+#
+# k is the number of effects that are free in fact, and k·σ² is what they add to E by chance.  So of
+# the gain of a cut along the direction the share ρ² = 1 - k·σ²/E counts.
 
+ROUNDS = 3
 
 
 @part
-def load_levels(rows, lo, m, f, first, j, at, work, levels):
-    """Give the levels of factor f, the j-th of a direction, slots from `at` on; return how many."""
+def load_levels(rows, lo, m, first, j, at, levels):
+    """Load factor j of a direction, whose columns start at `first`; return how many levels it has.
+
+    The levels of the m rows from `lo` on get the slots after `at`, in ascending order.  Rows
+    without a level have slot 0.
+    """
     if levels is None:
         return 0
-    codes, begin, present = rows.codes[f], np.uint64(lo), 0
-    joint = levels.joint
+    effects, seen, present, number = levels.effects, levels.seen, levels.present, 0
+    codes, begin = rows.codes[-1 - rows.place[first]], np.uint64(lo)
     for i in range(np.uint64(m)):
         k = np.uint64(level_of(codes, rows, begin + i))
-        if k > 0 and not levels.seen[k]:
-            levels.seen[k] = True
-            levels.present[present] = k
-            present += 1
-    for p in range(present):
-        levels.seen[levels.present[p]] = False
-    _sort(levels.present, present, levels.seen)
-    for p in range(present):
-        joint.mark[levels.present[p]] = at + p + 1
+        if k > 0 and not seen[k]:
+            seen[k] = True
+            present[number] = k
+            number += 1
+    for p in range(number):
+        seen[present[p]] = False
+    _sort(present, number, seen)
+    slot_of, slot = effects.slot_of, effects.slot[j]
+    for p in range(number):
+        slot_of[present[p]] = at + p + 1
+        effects.column[at + p + 1] = first + present[p] - 1
     for i in range(np.uint64(m)):
-        joint.slot[j, i] = joint.mark[np.uint64(level_of(codes, rows, begin + i))]
-    for p in range(present):
-        joint.mark[levels.present[p]] = 0
-        joint.column[at + p + 1] = first + levels.present[p] - 1
-    joint.begin[j], joint.begin[j + 1] = at + 1, at + 1 + present
-    return present
+        slot[i] = slot_of[np.uint64(level_of(codes, rows, begin + i))]
+    for p in range(number):
+        slot_of[present[p]] = 0
+    effects.begin[j], effects.begin[j + 1] = at + 1, at + 1 + number
+    return number
 
 
 @part
-def _add_up_numbers(p, m, work, joint):
-    """Write weights, targets and numbers of each level: Σ a, Σ a·(t - t̄), Σ a·z."""
-    F, slots = joint.count[0], joint.count[1]
+def note_factors(number, slots, levels):
+    """Note how many factors a direction has, with so many slots."""
+    if levels is not None:
+        levels.effects.size[0], levels.effects.size[1] = number, slots
+
+
+@part
+def _add_up_levels(p, m, work, effects):
+    """Add up the weights, the targets and the p numbers of each level, and a column of ones."""
+    F, slots = effects.size[0], effects.size[1]
+    weight, moment, numbers = effects.weight, effects.moment, effects.numbers
     for s in range(slots + 1):
-        joint.weight[s], joint.moment[s] = 0.0, 0.0
-        for j in range(p + 1):
-            joint.numbers[s, j] = 0.0
+        weight[s], moment[s] = 0.0, 0.0
+        for j in range(p):
+            numbers[s, j] = 0.0
     for f in range(F):
-        slot = joint.slot[f]
+        slot = effects.slot[f]
         for i in range(m):
-            s = np.uint64(slot[i])
-            joint.weight[s] += work.weights[i]
-            joint.moment[s] += work.moment[i]
+            s, a = np.uint64(slot[i]), work.weights[i]
+            weight[s] += a
+            moment[s] += work.moment[i]
             for j in range(p):
-                joint.numbers[s, j] += work.weights[i] * work.Z[j, i]
-        for s in range(joint.begin[f], joint.begin[f + 1]):
-            joint.numbers[s, p] = joint.weight[s]
+                numbers[s, j] += a * work.Z[j, i]
+    for s in range(slots + 1):
+        numbers[s, p] = weight[s]
 
 
 @part
-def _start(p, m, total, work, joint):
-    """Write β without effects to work.theta, what it is solved from to joint.A, joint.c."""
+def _regress_on_numbers(p, m, total, work, effects):
+    """Write β without factors to work.theta, and A·β = c with a constant to `effects`.
+
+    Centres the terms.  Returns Σ a·(t - t̄)², and the same of the residuals.
+    """
     theta, ridge, squares = work.theta, 0.0, 0.0
     for i in range(m):
         squares += work.moment[i] * work.target[i]
-    explained = 0.0
     if p > 0:
         weigh(work.Z, p, m, work.weights, work.moment, work, theta)
         scatter(work.Z, p, m, total, work)
         centre(work.Z, p, m, work.sums, total)
         ridge = add_ridge(work.A, p, RIDGE)
     for j in range(p):
-        joint.c[j] = theta[j]
+        effects.c[j] = theta[j]
         for k in range(j + 1):
-            joint.A[j, k] = work.A[j, k]
-        joint.A[p, j] = 0.0
-    joint.A[p, p], joint.c[p], theta[p] = total, 0.0, 0.0
+            effects.A[j, k] = work.A[j, k]
+        effects.A[p, j] = 0.0
+    effects.A[p, p], effects.c[p], theta[p] = total, 0.0, 0.0
     solve(work.A, theta, p)
+    left = squares
     for j in range(p):
-        explained += theta[j] * (joint.c[j] + ridge * theta[j])
-    return squares, max(squares - explained, 0.0)
+        left -= theta[j] * (effects.c[j] + ridge * theta[j])
+    return squares, max(left, 0.0)
 
 
 @part
-def _variance(j, squares, m, p, work, joint, tuning):
-    """Return σ² and τ² of a factor by moments of the residuals of the numbers."""
-    between, weight, weight_squares, present = 0.0, 0.0, 0.0, 0
-    for s in range(joint.begin[j], joint.begin[j + 1]):
-        n = joint.weight[s]
+def _variances(f, squares, m, p, theta, effects):
+    """Return σ² and τ² of factor f by moments of the residuals, with a sum of `squares`."""
+    between, weight, weight_squares = 0.0, 0.0, 0.0
+    first, end = effects.begin[f], effects.begin[f + 1]
+    for s in range(first, end):
+        n, moment = effects.weight[s], effects.moment[s]
+        for j in range(p):
+            moment -= effects.numbers[s, j] * theta[j]
         if n > 0.0:
-            moment = joint.moment[s]
-            for k in range(p):
-                moment -= joint.numbers[s, k] * work.theta[k]
             between += moment * moment / n
             weight += n
             weight_squares += n * n
-            present += 1
-    freedom = present - 1.0
-    if freedom < 1.0:
-        return 0.0, 0.0
-    known = max(m - present - p, 0.0) + PRIOR
-    noise = (max(squares - between, 0.0) + PRIOR * squares / max(m - 1.0, 1.0)) / known
-    chance = tuning[1] * noise * math.sqrt(2.0 * freedom + 2.0 * freedom**2 / known)
-    above = between - noise * freedom
-    if not above > max(chance, ROUNDING * squares):
+    freedom = end - first - 1.0
+    noise = max(squares - between, 0.0) + PRIOR * squares / max(m - 1.0, 1.0)
+    noise /= max(m - p - freedom - 1.0, 0.0) + PRIOR
+    above = between - freedom * noise
+    if freedom < 1.0 or not above > ROUNDING * squares:
         return noise, 0.0
     return noise, above / (weight - weight_squares / weight)
 
 
 @part
-def _others(f, m, p, work, joint):
-    """Write what the other factors leave of the targets: of the numbers to theta, of levels to g."""
-    theta, g = work.theta, joint.g
+def _subtract_others(f, m, p, work, effects):
+    """Write to work.theta and `left` what the other factors leave of c and of the targets."""
+    theta, left, effect = work.theta, effects.left, effects.effect
     for j in range(p + 1):
-        theta[j] = joint.c[j]
-    for s in range(joint.begin[f], joint.begin[f + 1]):
-        g[s] = joint.moment[s]
-    if joint.count[0] == 1:
+        theta[j] = effects.c[j]
+    for s in range(effects.begin[f], effects.begin[f + 1]):
+        left[s] = effects.moment[s]
+    if effects.size[0] == 1:
         return
-    for other in range(joint.count[0]):
-        if other != f and joint.variance[other] > 0.0:
-            for s in range(joint.begin[other], joint.begin[other + 1]):
+    for other in range(effects.size[0]):
+        if other != f and effects.variance[other] > 0.0:
+            for s in range(effects.begin[other], effects.begin[other + 1]):
                 for j in range(p + 1):
-                    theta[j] -= joint.numbers[s, j] * joint.effect[s]
-    slot, eta = joint.slot[f], work.eta
+                    theta[j] -= effects.numbers[s, j] * effect[s]
+    slot, fit = effects.slot[f], work.eta
     for i in range(m):
         s = np.uint64(slot[i])
-        eta[i] -= joint.effect[s]
-        g[s] -= work.weights[i] * eta[i]
+        fit[i] -= effect[s]
+        left[s] -= work.weights[i] * fit[i]
 
 
 @part
-def _solve(f, m, p, ratio, work, joint):
-    """Solve for β and the effects of factor f, given those of the others; return the trace."""
-    _others(f, m, p, work, joint)
-    A, theta, g, trace = work.A, work.theta, joint.g, 0.0
+def _solve_with_factor(f, m, p, ratio, work, effects):
+    """Solve for β and the effects of factor f, with λ = `ratio`, given the others; return k.
+
+    The effects are eliminated first, as the levels have no rows in common.
+    """
+    _subtract_others(f, m, p, work, effects)
+    A, theta, numbers, left = work.A, work.theta, effects.numbers, effects.left
+    first, end, free = effects.begin[f], effects.begin[f + 1], 0.0
     for j in range(p + 1):
         for k in range(j + 1):
-            A[j, k] = joint.A[j, k]
-    for s in range(joint.begin[f], joint.begin[f + 1]):
-        share = 1.0 / (joint.weight[s] + ratio)
-        trace += joint.weight[s] * share
+            A[j, k] = effects.A[j, k]
+    for s in range(first, end):
+        share = 1.0 / (effects.weight[s] + ratio)
+        free += effects.weight[s] * share
         for j in range(p + 1):
-            of_level = joint.numbers[s, j] * share
-            theta[j] -= of_level * g[s]
+            of_level = numbers[s, j] * share
+            theta[j] -= of_level * left[s]
             for k in range(j + 1):
-                A[j, k] -= of_level * joint.numbers[s, k]
+                A[j, k] -= of_level * numbers[s, k]
     solve(A, theta, p + 1)
-    for s in range(joint.begin[f], joint.begin[f + 1]):
-        left = g[s]
+    for s in range(first, end):
         for j in range(p + 1):
-            left -= joint.numbers[s, j] * theta[j]
-        joint.effect[s] = left / (joint.weight[s] + ratio)
-    if joint.count[0] > 1:
-        slot = joint.slot[f]
+            left[s] -= numbers[s, j] * theta[j]
+        effects.effect[s] = left[s] / (effects.weight[s] + ratio)
+    if effects.size[0] > 1:
+        slot = effects.slot[f]
         for i in range(m):
-            work.eta[i] += joint.effect[np.uint64(slot[i])]
-    return trace
+            work.eta[i] += effects.effect[np.uint64(slot[i])]
+    return free
+
+
+@part
+def _solve_in_turn(noise, m, p, work, effects):
+    """Solve for the effects of each factor that has any; return k of all, and E."""
+    free, effect, variance = 0.0, effects.effect, effects.variance
+    for f in range(effects.size[0]):
+        if variance[f] > 0.0:
+            of_factor = _solve_with_factor(f, m, p, noise / variance[f], work, effects)
+            squares, first, end = 0.0, effects.begin[f], effects.begin[f + 1]
+            for s in range(first, end):
+                squares += effect[s] * effect[s]
+            variance[f] = squares / of_factor
+            free += of_factor * (1.0 - 1.0 / (end - first))
+    explained = 0.0
+    for j in range(p):
+        explained += effects.c[j] * work.theta[j]
+    for s in range(1, effects.size[1] + 1):
+        explained += effect[s] * effects.moment[s]
+    return free, explained
 
 
 @kernel
-def joint_direction(p, m, total, work, levels):
-    """Write β to work.theta and û to joint.effect; return ρ, -1 if no factor matters."""
+def estimate_effects(p, m, total, work, levels):
+    """Regress the target in `work` on the first p terms in work.Z, numbers, and the factors loaded.
+
+    On m rows, whose weights have the sum `total`.  Writes β to work.theta, effects to
+    levels.effects, and returns ρ; -1 if no factor has an effect, or none is loaded.
+    """
     if levels is None:
         return -1.0
-    joint, tuning = levels.joint, levels.freedom
-    F, slots = joint.count[0], joint.count[1]
-    squares, left = _start(p, m, total, work, joint)
-    _add_up_numbers(p, m, work, joint)
-    joint.weight[0], joint.effect[0] = 0.0, 0.0
-    noise, active = np.inf, 0
-    for f in range(F):
-        of_factor, joint.variance[f] = _variance(f, left, m, p, work, joint, tuning)
-        if joint.variance[f] > 0.0:
-            noise = min(noise, of_factor)
-            active += 1
-    if active == 0 or not noise > 0.0:
+    effects = levels.effects
+    F, slots = effects.size[0], effects.size[1]
+    if F == 0:
         return -1.0
-    for s in range(slots + 1):
-        joint.effect[s] = 0.0
-    for i in range(m):
-        work.eta[i] = 0.0
-    free, explained, rounds = 0.0, 0.0, int(tuning[5])
-    for again in range(rounds):
-        free = 0.0
-        for f in range(F):
-            if joint.variance[f] > 0.0:
-                trace = _solve(f, m, p, noise / joint.variance[f], work, joint)
-                free += trace * (1.0 - 1.0 / (joint.begin[f + 1] - joint.begin[f]))
-                effects = 0.0
-                for s in range(joint.begin[f], joint.begin[f + 1]):
-                    effects += joint.effect[s] * joint.effect[s]
-                joint.variance[f] = effects / trace
-        explained = 0.0
-        for j in range(p):
-            explained += joint.c[j] * work.theta[j]
-        for s in range(1, slots + 1):
-            explained += joint.effect[s] * joint.moment[s]
-        prior = tuning[4]
-        noise = (max(squares - explained, 0.0) + prior * noise) / max(m - 1.0 - p + prior, 1.0)
-        noise = max(noise, 1e-9 * squares / m)
+    squares, left = _regress_on_numbers(p, m, total, work, effects)
+    _add_up_levels(p, m, work, effects)
+    noise = np.inf
+    for f in range(F):
+        beside, effects.variance[f] = _variances(f, left, m, p, work.theta, effects)
+        if effects.variance[f] > 0.0:
+            noise = min(noise, beside)
+    if noise == np.inf:
+        return -1.0
+    effects.effect[: slots + 1], work.eta[:m] = 0.0, 0.0
+    free, explained, least = 0.0, 0.0, ROUNDING * squares / m
+    noise = max(noise, least)
+    for _ in range(ROUNDS):
+        free, explained = _solve_in_turn(noise, m, p, work, effects)
+        noise = max((squares - explained) / max(m - 1.0 - p, 1.0), least)
     if not explained > 0.0:
         return -1.0
-    return max(1.0 - tuning[3] * noise * max(free - tuning[2], 0.0) / explained, 0.0)
+    return math.sqrt(max(1.0 - free * noise / explained, 0.0))
 
 
 @part
-def write_joint(p, at, work, levels):
-    """Append the effects to the columns of a direction."""
+def append_effects(p, work, levels):
+    """Append the effects that `estimate_effects` found to the columns of the p numbers."""
     if levels is None:
         return
-    joint = levels.joint
-    for f in range(joint.count[0]):
+    effects, at = levels.effects, work.size[0]
+    for f in range(effects.size[0]):
         work.theta[p + f] = 1.0
-        for s in range(joint.begin[f], joint.begin[f + 1]):
-            work.column[at], work.scores[at] = joint.column[s], joint.effect[s]
+        for s in range(effects.begin[f], effects.begin[f + 1]):
+            work.column[at], work.scores[at] = effects.column[s], effects.effect[s]
             work.term[at] = p + f
             at += 1
-    work.size[0], work.size[1], work.size[2] = at, 0, 0
-
-
-@part
-def is_joint(levels):
-    """Return whether factors enter together."""
-    if levels is None:
-        return False
-    return levels.freedom[6] > 0.0
-
-
-@part
-def note_joint(number, slots, levels):
-    if levels is not None:
-        levels.joint.count[0], levels.joint.count[1] = number, slots
-
-
-@part
-def number_of_joint(levels):
-    if levels is None:
-        return 0
-    return levels.joint.count[0]
+    work.size[0] = at

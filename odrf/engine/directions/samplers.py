@@ -34,18 +34,29 @@ from odrf.engine.rows import Rows
 from odrf.engine.survival.log_rank import NOT_SCORED, ScoreCall, placed_scores
 
 
-class JointEffects(NamedTuple):
-    """Scratch for the effects of levels in a direction."""
+class RandomEffects(NamedTuple):
+    """Scratch for the effects of factors in a direction, on up to R rows.
 
-    count: np.ndarray
+    `size` (2,): number of factors, and of slots: levels of all of them.
+    `slot` (F, R): the slot of each row; 0 if it has no level.
+    `slot_of` (W + 1,): the slot of each level of a factor; 0 between calls.
+    `begin` (F + 1,): the first slot of each factor.
+    `column`, `weight`, `moment` (W + 1,): the column of each slot, and sums over its rows.
+    `effect`, `left` (W + 1,): the effect of each slot, and what others leave of its target.
+    `variance` (F,): τ² of each factor.
+    `numbers` (W + 1, D + 1): sums of the numbers over the rows of each slot.
+    `A` (D + 1, D + 1), `c` (D + 1,): A·β = c without factors.
+    """
+
+    size: np.ndarray
     slot: np.ndarray
-    mark: np.ndarray
+    slot_of: np.ndarray
     begin: np.ndarray
     column: np.ndarray
     weight: np.ndarray
     moment: np.ndarray
     effect: np.ndarray
-    g: np.ndarray
+    left: np.ndarray
     variance: np.ndarray
     numbers: np.ndarray
     A: np.ndarray
@@ -69,6 +80,7 @@ class LevelScores(NamedTuple):
       own.
     `freedom` (1,): in how many other directions the target could vary, if it was chosen by the
       levels that it scores, see `odrf.engine.directions.factors`; else 0.
+    `effects`: scratch of directions of which factors are random effects.
     """
 
     weight: np.ndarray
@@ -82,7 +94,7 @@ class LevelScores(NamedTuple):
     kept_rows: np.ndarray
     kept_covariance: np.ndarray
     freedom: np.ndarray
-    joint: JointEffects
+    effects: RandomEffects
 
 
 class Workspace(NamedTuple):
@@ -143,25 +155,24 @@ def workspace(
     )  # fmt: skip
 
 
-def _tuning():
-    import os
-    return np.array([0.0, *map(float, os.environ.get("TUNING", "0,0,1,0,2,2,2").split(","))])
-
-
 def _level_scores(W: int, R: int, F: int, L: int, D: int) -> LevelScores:
     kept = F if L > 0 else 0
     return LevelScores(
         np.empty(W + 1), np.empty(W + 1), np.zeros(W + 1, dtype=np.bool_),
         np.empty(W, dtype=np.int64), np.zeros(F, dtype=np.int64),
         np.zeros((kept, 3), dtype=np.int64), np.empty((kept, L), dtype=np.int64),
-        np.empty((kept, L)), np.empty((kept, R)), np.empty((kept, 2)), _tuning(),
-        JointEffects(
-            np.zeros(2, dtype=np.int64), np.empty((F, R), dtype=np.int32),
-            np.zeros(W + 1, dtype=np.int64), np.zeros(F + 1, dtype=np.int64),
-            np.empty(W + 1, dtype=np.int64), np.empty(W + 1), np.empty(W + 1), np.empty(W + 1),
-            np.empty(W + 1), np.empty(F), np.empty((W + 1, D + 1)), np.empty((D + 1, D + 1)),
-            np.empty(D + 1),
-        ),
+        np.empty((kept, L)), np.empty((kept, R)), np.empty((kept, 2)), np.zeros(1),
+        _random_effects(W, R, F, D),
+    )  # fmt: skip
+
+
+def _random_effects(W: int, R: int, F: int, D: int) -> RandomEffects:
+    return RandomEffects(
+        np.zeros(2, dtype=np.int64), np.empty((F, R), dtype=np.int32),
+        np.zeros(W + 1, dtype=np.int64), np.empty(F + 1, dtype=np.int64),
+        np.empty(W + 1, dtype=np.int64), np.empty(W + 1), np.empty(W + 1), np.empty(W + 1),
+        np.empty(W + 1), np.empty(F), np.empty((W + 1, D + 1)), np.empty((D + 1, D + 1)),
+        np.empty(D + 1),
     )  # fmt: skip
 
 

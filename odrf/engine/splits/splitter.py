@@ -25,7 +25,7 @@ from odrf.engine.directions.samplers import (
     forget_levels,
     workspace,
 )
-from odrf.engine.kernel_params import AIC, NO_PENALTY, KernelParams
+from odrf.engine.kernel_params import AIC, NO_LIMIT, NO_PENALTY, KernelParams
 from odrf.engine.numeric import DigitScratch, digit_scratch
 from odrf.engine.rows import column_itself, is_plain_column, project, project_here
 from odrf.engine.splits.cuts import (
@@ -374,7 +374,7 @@ def scratch_for(
             terms,
             scored,
             max(estimated, most_levels),  # splits mark levels, whatever proposed them
-            scored,
+            n if factors > 0 and settings.exact_rows == NO_LIMIT else scored,
             factors,
             most_levels if K <= 2 else 0,
         ),
