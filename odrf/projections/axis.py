@@ -45,8 +45,8 @@ class AxisSampler(NamedTuple):
 
     `singles` (P,): the predictors that the node tries, in its first `number` entries.
     `direction_rows`: a factor's levels are scored on at most so many rows; or ten per level, if
-    more.  `few`: those of factors of more levels are shrunk.  `shares`: scratch for factors and more
-    than two classes.
+    more.  `few`: the scores of more levels are shrunk.  `shares`: scratch for factors and more than
+    two classes.
     """
 
     number: int

@@ -630,6 +630,8 @@ def beyond_chance(work, levels):
 # the gain of a cut along the direction the share ρ² = 1 - k·σ²/E counts.
 
 ROUNDS = 3
+# The least share of the target's variance that counts as noise, for λ to be positive.
+NOISELESS = 1e-6
 
 
 @part
@@ -838,7 +840,7 @@ def estimate_effects(p, m, total, work, levels):
     if noise == np.inf:
         return -1.0
     effects.effect[: slots + 1], work.eta[:m] = 0.0, 0.0
-    free, explained, least = 0.0, 0.0, ROUNDING * squares / m
+    free, explained, least = 0.0, 0.0, NOISELESS * squares / m
     noise = max(noise, least)
     for _ in range(ROUNDS):
         free, explained = _solve_in_turn(noise, m, p, work, effects)
