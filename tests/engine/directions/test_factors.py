@@ -433,7 +433,7 @@ def test_a_forest_uses_levels_of_few_rows_that_matter():
 def test_axis_trees_of_every_cut_take_the_best_split_of_a_factor_as_it_is():
     rng = np.random.default_rng(7)
     level, x = rng.integers(0, 40, 300), rng.normal(size=300)
-    y = x / 2 + rng.normal(size=300)
+    y = x / 4 + rng.normal(size=300)
     data = pd.DataFrame({"f": [f"l{k:02d}" for k in level], "x": x, "y": y})
     tree = odt("y ~ .", data, projection="axis", split_search="exact", max_leaves=2, alpha=0)
     means = np.array([y[level == k].mean() for k in range(40)])
