@@ -21,11 +21,12 @@ from odrf.engine.trees.forest import joined
 from odrf.errors import InputError
 from odrf.fits.blending import Blend, Blended
 from odrf.fits.fit import Fit, GuidedFit, grow_guided_trees
+from odrf.engine.kernel_params import NO_LIMIT
 from odrf.fits.growing import at_rows, grow_alike, grow_in_kinds, one_kind, settled_at
 from odrf.fits.pruning import before_pruning, sized_forest
 from odrf.options.guided import ResolvedGuidedOptions
 from odrf.options.sizes import RATE, rate_along
-from odrf.options.tree import NO_LIMIT, ResolvedOptions
+from odrf.options.tree import ResolvedOptions
 from odrf.projections.mixture import Mixture
 from odrf.pruning.growth_stages import ALPHA_RATES
 from odrf.public.progress import progress_bar

@@ -146,7 +146,8 @@ class Mixture:
         for kind, family in USUAL.items():
             usual.setdefault(kind, family.sampler(0, feature_groups, settings, n))
         axis, sparse, estimated = map(usual.__getitem__, USUAL)
-        if self.n_directions == 0 and settings.exact_rows == NO_LIMIT:
+        every_cut = settings.exact_rows == NO_LIMIT and self.n_directions == 0
+        if every_cut and isinstance(axis, AxisSampler):
             # the best of all splits, of whatever predictor: levels in the order of all rows
             axis = axis._replace(few=NO_LIMIT, direction_rows=NO_LIMIT)
         number = axis.number + sparse.number + estimated.number

@@ -28,7 +28,7 @@ from odrf.engine.directions.estimation import (
     pursuit_for,
     solve,
 )
-from odrf.engine.directions.factors import append_effects, estimate_effects
+from odrf.engine.directions.factors import MIXED_ROWS, append_effects, estimate_effects
 from odrf.engine.directions.samplers import DirectionSampler, draws
 from odrf.engine.directions.subsets import (
     count_columns,
@@ -55,7 +55,10 @@ class OnSubsets(Family):
     levels scored by their mean target, shrunk towards that of the node; a factor of two levels
     enters by its indicators.  A factor of three to six levels enters by its indicators if the
     response is a number, and the gain of a split is reduced by what chance adds to the fit of their
-    coefficients; for classes, where this would take much longer, it enters by scores.
+    coefficients; for classes, where this would take much longer, it enters by scores.  In
+    `Logistic`, `LeastSquares` and `Discriminant` factors of more than two levels are random effects
+    instead: a linear regression on numbers and levels shrinks the effect of each level by how
+    reliable it is, and what they add by chance is subtracted from the gain of a split.
 
     A direction is estimated on random rows of the node: 1000 in a single tree and 200 in a forest,
     or 10 for each column if these are more, or all rows if there are fewer.  Its cuts are evaluated
@@ -210,22 +213,23 @@ def draw_estimated(sampler, state, rows, lo, m, n_rows, first, feature_groups, p
             write_single(feature_groups.first[order[0]], proposals, c)
             c += not proposals.singly[0]
             continue
-        _, m_used = sample_sizes(feature_groups, order, q, m, most, FEW)
-        if m_used != target_rows or len(proposals.chosen) > 2:
-            target_rows = m_used
-            total, share, varies = draw_target(state, rows, lo, m_used, proposals, work)
+        used, scored = sample_sizes(feature_groups, order, q, m, most, FEW)
+        used = min(scored, max(used, MIXED_ROWS))
+        if used != target_rows or len(proposals.chosen) > 2:
+            target_rows = used
+            total, share, varies = draw_target(state, rows, lo, used, proposals, work)
         if not varies:
             continue
         terms, _, _ = load_terms(
-            rows, lo, m_used, m_used, feature_groups, order, q, FEW, NO, total, share, work, YES
+            rows, lo, used, used, feature_groups, order, q, FEW, NO, total, share, work, YES
         )
-        reliability = estimate_effects(terms, m_used, total, work, work.levels)
+        reliability = estimate_effects(terms, used, total, work, work.levels)
         if reliability >= 0.0:
             append_effects(terms, work, work.levels)
             if write_direction(work, proposals, c):
                 proposals.reliability[c] = reliability
                 c += 1
-        elif terms > 0 and _estimate_linear(sampler, rows, lo, m_used, total, share, terms, work):
+        elif terms > 0 and _estimate_linear(sampler, rows, lo, used, total, share, terms, work):
             c += write_direction(work, proposals, c)
     return c, last
 

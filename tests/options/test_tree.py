@@ -34,7 +34,8 @@ from odrf.options.sizes import (
     rate_along,
     row_share,
 )
-from odrf.options.tree import NO_LIMIT, ResolvedOptions, resolve
+from odrf.engine.kernel_params import NO_LIMIT
+from odrf.options.tree import ResolvedOptions, resolve
 from odrf.projections.sparse import Sparse
 from resampled import all_counts
 

@@ -630,6 +630,8 @@ def beyond_chance(work, levels):
 # the gain of a cut along the direction the share ρ² = 1 - k·σ²/E counts.
 
 ROUNDS = 3
+# They are estimated on at most so many rows, or those of other directions if more.
+MIXED_ROWS = 2000
 # The least share of the target's variance that counts as noise, for λ to be positive.
 NOISELESS = 1e-6
 
@@ -685,11 +687,11 @@ def _add_up_levels(p, m, work, effects):
     for f in range(F):
         slot = effects.slot[f]
         for i in range(m):
-            s, a = np.uint64(slot[i]), work.weights[i]
-            weight[s] += a
-            moment[s] += work.moment[i]
+            at, a = np.uint64(slot[i]), work.weights[i]
+            weight[at] += a
+            moment[at] += work.moment[i]
             for j in range(p):
-                numbers[s, j] += a * work.Z[j, i]
+                numbers[at, j] += a * work.Z[j, i]
     for s in range(slots + 1):
         numbers[s, p] = weight[s]
 
@@ -760,9 +762,9 @@ def _subtract_others(f, m, p, work, effects):
                     theta[j] -= effects.numbers[s, j] * effect[s]
     slot, fit = effects.slot[f], work.eta
     for i in range(m):
-        s = np.uint64(slot[i])
-        fit[i] -= effect[s]
-        left[s] -= work.weights[i] * fit[i]
+        at = np.uint64(slot[i])
+        fit[i] -= effect[at]
+        left[at] -= work.weights[i] * fit[i]
 
 
 @part

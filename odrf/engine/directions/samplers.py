@@ -35,16 +35,16 @@ from odrf.engine.survival.log_rank import NOT_SCORED, ScoreCall, placed_scores
 
 
 class RandomEffects(NamedTuple):
-    """Scratch for the effects of factors in a direction, on up to R rows.
+    """Scratch for the effects of factors in a direction, on up to R rows, in up to L slots.
 
     `size` (2,): number of factors, and of slots: levels of all of them.
     `slot` (F, R): the slot of each row; 0 if it has no level.
     `slot_of` (W + 1,): the slot of each level of a factor; 0 between calls.
     `begin` (F + 1,): the first slot of each factor.
-    `column`, `weight`, `moment` (W + 1,): the column of each slot, and sums over its rows.
-    `effect`, `left` (W + 1,): the effect of each slot, and what others leave of its target.
+    `column`, `weight`, `moment` (L + 1,): the column of each slot, and sums over its rows.
+    `effect`, `left` (L + 1,): the effect of each slot, and what others leave of its target.
     `variance` (F,): τ² of each factor.
-    `numbers` (W + 1, D + 1): sums of the numbers over the rows of each slot.
+    `numbers` (L + 1, D + 1): sums of the numbers over the rows of each slot.
     `A` (D + 1, D + 1), `c` (D + 1,): A·β = c without factors.
     """
 
@@ -167,12 +167,13 @@ def _level_scores(W: int, R: int, F: int, L: int, D: int) -> LevelScores:
 
 
 def _random_effects(W: int, R: int, F: int, D: int) -> RandomEffects:
+    slots = min(W, F * R) + 1  # no more levels than rows
+    column, weight, moment, effect, left = np.empty((5, slots))
     return RandomEffects(
         np.zeros(2, dtype=np.int64), np.empty((F, R), dtype=np.int32),
         np.zeros(W + 1, dtype=np.int64), np.empty(F + 1, dtype=np.int64),
-        np.empty(W + 1, dtype=np.int64), np.empty(W + 1), np.empty(W + 1), np.empty(W + 1),
-        np.empty(W + 1), np.empty(F), np.empty((W + 1, D + 1)), np.empty((D + 1, D + 1)),
-        np.empty(D + 1),
+        column.view(np.int64), weight, moment, effect, left, np.empty(F),
+        np.empty((slots, D + 1)), np.empty((D + 1, D + 1)), np.empty(D + 1),
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from odrf.engine.directions.candidates import (
     has_levels,
     proposals_for,
 )
+from odrf.engine.directions.factors import MIXED_ROWS
 from odrf.engine.directions.missing import FILL, clear_sides, fill_directions, is_two_sided, settled
 from odrf.engine.directions.samplers import (
     SamplerMixture,
@@ -372,7 +373,7 @@ def scratch_for(
         whole_logs(settings.criterion, n),
         workspace(
             terms,
-            scored,
+            min(scored, max(used, MIXED_ROWS)),
             max(estimated, most_levels),  # splits mark levels, whatever proposed them
             n if factors > 0 and settings.exact_rows == NO_LIMIT else scored,
             factors,
