@@ -16,12 +16,12 @@ from odrf.design.structure import STRUCTURE_ARGUMENTS
 from odrf.engine.growth.tree_builder import read_by_growth
 from odrf.engine.growth.tree_update import Update, Updated, update_trees
 from odrf.engine.guided.growth import joined_guided
+from odrf.engine.kernel_params import NO_LIMIT
 from odrf.engine.numeric import streams
 from odrf.engine.trees.forest import joined
 from odrf.errors import InputError
 from odrf.fits.blending import Blend, Blended
 from odrf.fits.fit import Fit, GuidedFit, grow_guided_trees
-from odrf.engine.kernel_params import NO_LIMIT
 from odrf.fits.growing import at_rows, grow_alike, grow_in_kinds, one_kind, settled_at
 from odrf.fits.pruning import before_pruning, sized_forest
 from odrf.options.guided import ResolvedGuidedOptions

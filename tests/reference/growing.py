@@ -241,13 +241,8 @@ def _estimated(
     theta = _direction(terms.of_rows[used], t[used], a[used], y[used], family, settings)
     if theta is None or not np.any(terms.of_columns @ theta):
         return Candidate(columns, None)
-    coefficients = terms.of_columns @ theta
-    used = np.abs(coefficients) > 1e-9 * np.abs(coefficients).max()
-    return Candidate(
-        [c for c, kept in zip(columns, used, strict=True) if kept],
-        coefficients[used] / np.linalg.norm(coefficients),
-        reliability(theta, terms.covariance, terms.excess),
-    )
+    trusted = reliability(theta, terms.covariance, terms.excess)
+    return _without_zeros(columns, terms.of_columns @ theta, trusted)
 
 
 def _mixed(
@@ -265,7 +260,13 @@ def _mixed(
     theta[numbers] = found.beta
     for each, effects in zip(factors, found.of_levels, strict=True):
         theta[each.start : each.start + len(effects) - 1] = effects[1:]
-    return Candidate(columns, theta / np.linalg.norm(theta), found.reliability)
+    return _without_zeros(columns, theta, found.reliability)
+
+
+def _without_zeros(columns: list[int], coefficients: NDArray, reliability: float) -> Candidate:
+    kept = np.abs(coefficients) > 1e-9 * np.abs(coefficients).max()
+    columns = [c for c, is_kept in zip(columns, kept, strict=True) if is_kept]
+    return Candidate(columns, coefficients[kept] / np.linalg.norm(coefficients), reliability)
 
 
 def _direction(
