@@ -14,6 +14,7 @@ from odrf.engine.directions.candidates import (
     FEW_LEVELS,
     INDICATORS,
     ROUND,
+    TWO_LEVELS,
     FeatureGroups,
 )
 from odrf.engine.kernel_params import AIC, NO_PENALTY
@@ -346,7 +347,7 @@ def draw_candidates(
             node,
             feature_groups,
             chosen,
-            settings.indicator_levels,
+            TWO_LEVELS,
             settings.family,
             settings,
         )
