@@ -93,7 +93,7 @@ def test_strength_takes_the_weights_of_the_fit(table, times):
     forest = odrf.odrf("y ~ a + b", table, weights=times, n_trees=12, seed=1)
     assert forest.strength_correlation().table["error"].iloc[-1] == pytest.approx(forest.oob_error)
     data = replace(forest.fit.data, weights=np.ones(28))
-    plain = ODRFResults(replace(forest.fit, data=data)).strength_correlation().table
+    plain = ODRFResults(replace(forest.fit, training=data)).strength_correlation().table
     assert (
         plain["tree_error"].iloc[-1] != forest.strength_correlation().table["tree_error"].iloc[-1]
     )

@@ -96,7 +96,6 @@ SHORT = {
         "estimand", "planes", "rules", "sensitivity", "to_dot", "to_sklearn", "to_sql",
     ],
     "one pass over the leaves": ["CurveConsistency.summary", "SurvivalTreeResults.plot"],
-    "one prediction of the rows": ["SurvivalBoostedResults.score"],
     "it puts columns together": ["Surv"],
     "their time goes by in predictions, which predict(progress=) shows": [
         "estimate_priors", "staged_predict",

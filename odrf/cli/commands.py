@@ -65,6 +65,7 @@ from odrf.cli.tables import known_texts, read_table
 from odrf.design.columns import TEXT, contents
 from odrf.errors import InputError
 from odrf.loading import INTERRUPTED, end_at_once
+from odrf.options.options import TREES
 from odrf.version import __version__
 
 
@@ -522,7 +523,7 @@ def _parser(_: str) -> CommandParser:
     add_options(made, *OF_TABLES)
     size = made.add_mutually_exclusive_group()
     size.add_argument("--tree", action="store_true", help="fit one tree, no forest")
-    size.add_argument("--trees", type=int, default=500, metavar="N", help="default: %(default)s")
+    size.add_argument("--trees", type=int, metavar="N", help=f"default: {TREES}")
     made.add_argument(
         "--kind",
         choices=["auto", "regression", "classification"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -43,7 +43,7 @@ from odrf.engine.factors import Matrix, layout_of, stored, with_layout, with_row
 from odrf.engine.memory import MOST_ROWS, require_numbers
 from odrf.engine.resamples import RowCodes
 from odrf.engine.survival.event_ranks import null_residuals
-from odrf.errors import AbsentError, InputError
+from odrf.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +61,18 @@ class RowsApart:
         """Return series or data frames of the n training rows and of these, in their order."""
         both = pd.concat([of_training, of_these])
         return both.iloc[np.argsort(np.argsort(self.where, kind="stable"))]
+
+
+@dataclass(frozen=True, eq=False)
+class RowCounts:
+    """What is known of training rows that a fit does not have: see `TrainingData`."""
+
+    n_rows: int
+    n_dropped: int
+    missing_columns: dict[str, int]
+    empty_cells: dict[str, int]
+    class_weights: NDArray[np.float64] | None
+    weight_unit: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +120,12 @@ class TrainingData:
         self.__dict__.update(state, X=with_layout(array.matrix(), layout))
 
     @property
-    def has_rows(self) -> bool:
-        """Whether the rows are there; see `NoData`."""
-        return True
+    def counts(self) -> RowCounts:
+        """What a fit that does not have these rows keeps of them."""
+        return RowCounts(
+            self.n_rows, self.n_dropped, self.missing_columns, self.empty_cells,
+            self.class_weights, self.weight_unit,
+        )  # fmt: skip
 
     @property
     def n_rows(self) -> int:
@@ -492,7 +507,10 @@ def build_design(
     if weights is not None:
         case_weights.check_weights(w)
         unit = case_weights.unit_of(w)
-    structure = _usable_structure(data, groups, order, strata, complete, w)
+    structure = None
+    if groups is not None or order is not None or strata is not None:
+        structure = read_structure(data, groups, order, strata, complete)
+        require_usable(structure, w)
     empty = find_missing(frame, terms.columns).counts
     learned = learn_design(
         formula,
@@ -526,18 +544,6 @@ def build_design(
     return design, replace(training, weightless=~counted, apart=apart)
 
 
-def _usable_structure(
-    data: pd.DataFrame, groups: str | ArrayLike | None, order: str | ArrayLike | None,
-    strata: str | ArrayLike | None, complete: NDArray[np.bool_], w: NDArray[np.float64],
-) -> RowStructure | None:  # fmt: skip
-    """Return which of the complete rows belong together; None if none do."""
-    if groups is None and order is None and strata is None:
-        return None
-    structure = read_structure(data, groups, order, strata, complete)
-    require_usable(structure, w)
-    return structure
-
-
 def _left_out(used: UsedColumns, data: pd.DataFrame) -> Missing:
     """Return the missing values for which rows are left out; raise if the others are too few."""
     left_out = used.left_out(data)
@@ -560,92 +566,3 @@ def _left_out(used: UsedColumns, data: pd.DataFrame) -> Missing:
             'missing="split"'
         )
     return left_out
-
-
-LEFT_OUT = (
-    "the fit was saved without them, by save(data=False), or made without them, by without_data(): "
-    "use one that has them, or fit again"
-)
-"""Why rows that were left out are not there."""
-NEEDS_ROWS = "this needs the training rows, and {}"
-STREAMED = (
-    "a fit on rows in chunks keeps none of them: fit a data frame of some of the rows, or all "
-    "chunks again; new rows need predict(newdata)"
-)
-"""Why rows that came in chunks are not there."""
-
-
-@dataclass(frozen=True, eq=False, init=False, repr=False)
-class NoData(TrainingData):
-    """Training rows that are not there; an error says so, and why, where they are needed.
-
-    `rows` and `dropped` count them, and the rows left out for missing values.  `reason` is
-    `LEFT_OUT` or `STREAMED`.  The rest is as in `TrainingData`.
-    """
-
-    def __init__(
-        self,
-        rows: int,
-        dropped: int,
-        missing_columns: dict[str, int],
-        empty_cells: dict[str, int],
-        class_weights: NDArray[np.float64] | None,
-        weight_unit: float,
-        reason: str = LEFT_OUT,
-    ) -> None:
-        self.__dict__.update(
-            rows=rows,
-            dropped=dropped,
-            missing_columns=missing_columns,
-            empty_cells=empty_cells,
-            class_weights=class_weights,
-            weight_unit=weight_unit,
-            reason=reason,
-        )
-
-    @classmethod
-    def instead_of(cls, data: TrainingData) -> NoData:
-        """Return what says of training rows how many they were, and no more."""
-        if isinstance(data, NoData):
-            return data
-        return cls(
-            data.n_rows, data.n_dropped, data.missing_columns, data.empty_cells,
-            data.class_weights, data.weight_unit,
-        )  # fmt: skip
-
-    @property
-    def has_rows(self) -> bool:
-        """False."""
-        return False
-
-    @property
-    def n_rows(self) -> int:
-        """Number of training rows n."""
-        return int(self.__dict__["rows"])
-
-    @property
-    def n_dropped(self) -> int:
-        """Number of rows left out because of missing values."""
-        return int(self.__dict__["dropped"])
-
-    def require_times(self) -> SurvivalTimes:
-        """Raise an `InputError` that says why the times are not there."""
-        raise self._lacks_rows()
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(rows={self.n_rows}, dropped={self.n_dropped})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        return dict(self.__dict__)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-
-    def _lacks_rows(self) -> AbsentError:
-        return AbsentError(NEEDS_ROWS.format(self.__dict__.get("reason", LEFT_OUT)))
-
-    def _refuse(self) -> Any:
-        raise self._lacks_rows()
-
-    if not TYPE_CHECKING:
-        X = y = weights = index = complete = property(_refuse)

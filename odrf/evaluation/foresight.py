@@ -308,7 +308,7 @@ def _foreseen(call: str, rows: _Pilots, request: Options, shown: bool) -> Foresi
     growing = abreast * growth_bytes(drawn, design.n_terms, K) + (abreast + kept) * memory / B
     of_all = bytes_in_memory(data) * n / len(data.y)
     some = _random_rows(data, COMPRESSED_ROWS, control.seed)
-    of_some = saved_bytes(replace(warm.fit, data=some), True) - warm.file
+    of_some = saved_bytes(replace(warm.fit, training=some), True) - warm.file
     seconds += growth * last.grown(B) / last.grown(number)
     peak, kept_rows, file_rows = of_all + memory + growing, of_all, of_some * n / len(some.y)
     if seen is not None:

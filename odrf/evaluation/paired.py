@@ -218,7 +218,7 @@ def _require_comparable(argument: str, fit: Any) -> None:
 def _require_same_training_rows(first: AnyResults, second: AnyResults) -> None:
     """Require rows out of bag in both fits, and the same ones."""
     for argument, fit in (("first", first), ("second", second)):
-        if not fit.fit.data.has_rows or not leaves_rows_out(fit.fit):
+        if fit.rows is None or not leaves_rows_out(fit.fit):
             raise InputError(f"{argument} has no out-of-bag predictions of its rows: {WAY_OUT}")
     if not first.fit.data.index.equals(second.fit.data.index):
         raise InputError(f"first and second have other training rows: {WAY_OUT}")

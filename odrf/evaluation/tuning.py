@@ -35,6 +35,7 @@ from odrf.errors import InputError
 from odrf.evaluation.compare import compare
 from odrf.evaluation.metrics import Metric, metric_for, out_of_bag_score
 from odrf.evaluation.models import arguments_given, with_weight
+from odrf.options.options import trees_by_default
 from odrf.public import public, warn_of_old
 from odrf.public.arguments import suggestion
 from odrf.public.progress import progress_bar
@@ -492,8 +493,13 @@ def _rounds(
     if not can_halve:
         return None
     n_trees = fixed.get("n_trees", known.defaults["n_trees"])
+    halves = halving is True or (halving == "auto" and len(candidates) > MANY)
+    if n_trees is None:  # as many as the model takes
+        if not halves:
+            return None
+        n_trees = trees_by_default(bool(fixed.get("inference", known.defaults.get("inference"))))
     most = checked_whole("n_trees", n_trees, 1, MOST)
-    if halving is False or (halving == "auto" and len(candidates) <= MANY):
+    if not halves:
         return [most]
     fewest = min(FEWEST_TREES, most)
     return sorted({max(fewest, most >> k) for k in range(ROUNDS)})

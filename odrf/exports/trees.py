@@ -163,7 +163,7 @@ def description_of(fit: AnyFit) -> Description:
     required: tuple[str, ...] = ()
     if design.missing in ("drop", "raise"):
         required = design.schema.columns
-    if not fit.data.has_rows:
+    if fit.rows is None:
         # their fills are means of training rows
         used_by = [column for j in fillable if (column := columns[j]) is not None]
         variables = [design.recipe.variables[s] for each in used_by for s in sources_in(each)]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from odrf.checks import is_list
 from odrf.design import INDICATORS, Design
 from odrf.design.chunks import BlockReader, StreamedRows
-from odrf.design.design import STREAMED, NoData
+from odrf.design.design import RowCounts
 from odrf.design.encoding import levels_warned_of
 from odrf.engine.chunks import (
     Gathering,
@@ -249,14 +249,19 @@ def grow_streamed(
         compiled_at_ease(grow_tree),
     ):
         forest = joined(passes.trees(rows, control, draw, bar.update), control.n_trees)
-    data = NoData(
+    training = RowCounts(
         rows.n, rows.n_dropped, rows.missing_columns, rows.empty_cells, rows.reader.factors,
         rows.reader.unit,
-        STREAMED,
     )  # fmt: skip
     tree_streams = streams(control.seed, 0, control.n_trees)
     fit = StreamedFit(
-        call, rows.design, data, control, forest, tree_streams, settled_request(request, control)
+        call,
+        rows.design,
+        training,
+        control,
+        forest,
+        tree_streams,
+        settled_request(request, control),
     )
     if control.alpha is not None:
         pruned = pruned_at(fit, control.alpha, control.pruning, "")

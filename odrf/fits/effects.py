@@ -47,7 +47,7 @@ def why_no_errors(fit: AnyFit) -> str | None:
         return "only forests of odrf() tell how estimates vary: their trees leave rows out"
     if fit.forest.n_trees < 2:
         return "one tree does not tell how estimates vary: use a forest of odrf()"
-    if not fit.data.has_rows:
+    if fit.rows is None:
         return "the fit has no training rows, and which of them the trees drew is not known"
     if not distinguishes_rows(fit.draws):
         return 'every tree draws all rows: fit with resample="bootstrap", or fewer rows for a tree'

@@ -242,7 +242,7 @@ def warn_of_values_beyond(fit: AnyFit, values: Mapping[str, Iterable[Any]]) -> N
 
 def _training_rows(fit: AnyFit) -> pd.DataFrame | None:
     """Return the training rows that count, numbers taken as levels as such; None without rows."""
-    if not fit.data.has_rows:
+    if fit.rows is None:
         return None
     try:
         frame = training_frame(fit.design, fit.data)

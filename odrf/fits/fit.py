@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
-from odrf.design.design import NoData
+from odrf.design.design import RowCounts
 from odrf.design.folds import held_out_share, rows_to_divide
 from odrf.design.new_rows import training_frame
 from odrf.design.weights import Offset
@@ -24,7 +24,7 @@ from odrf.engine.guided.growth import grow_guided
 from odrf.engine.numeric import streams
 from odrf.engine.resamples import Draws, Sampling
 from odrf.engine.trees.forest import Forest
-from odrf.errors import InputError
+from odrf.errors import AbsentError, InputError
 from odrf.fits.blending import Blend
 from odrf.options.boosting import ResolvedBoostingOptions
 from odrf.options.guided import ResolvedGuidedOptions, device_if_there
@@ -46,39 +46,65 @@ class AnyResolvedOptions(Protocol):
         """Threads."""
 
 
-class AnyFit(Protocol):
-    """A fit of any kind, with the parts that predictions, importances and reports use."""
+LEFT_OUT = (
+    "the fit was saved without them, by save(data=False), or made without them, by without_data(): "
+    "use one that has them, or fit again"
+)
+"""Why rows that were left out are not there."""
+STREAMED = (
+    "a fit on rows in chunks keeps none of them: fit a data frame of some of the rows, or all "
+    "chunks again; new rows need predict(newdata)"
+)
+"""Why rows that came in chunks are not there."""
 
-    votes: ClassVar[bool]
-    summed: ClassVar[bool]
 
-    @property
-    def ordered(self) -> bool:
-        """Whether the predicted class is the median of the ordered classes."""
+@dataclass(frozen=True)
+class AnyFit:
+    """A fit of any kind, from which results are computed.  It can be pickled.
+
+    `training`: the training rows, or their numbers if the fit does not have them; `no_rows` says
+    why.
+    """
+
+    votes: ClassVar[bool] = False
+    summed: ClassVar[bool] = False
+    no_rows: ClassVar[str] = LEFT_OUT
+
+    call: str
+    design: Design
+    training: TrainingData | RowCounts
+
+    if TYPE_CHECKING:
+
+        @property
+        def forest(self) -> Forest:
+            """The trees."""
+
+        @property
+        def control(self) -> AnyResolvedOptions:
+            """The options, resolved."""
 
     @property
     def kind(self) -> str:
         """``"regression"``, ``"classification"`` or ``"survival"``."""
+        return self.design.response.kind
 
     @property
-    def call(self) -> str:
-        """The call that made it, as shown in summaries."""
+    def ordered(self) -> bool:
+        """Whether the predicted class is the median of the ordered classes."""
+        return False
 
     @property
-    def design(self) -> Design:
-        """The recipe from a data frame to predictors and response."""
+    def rows(self) -> TrainingData | None:
+        """The training rows, or None."""
+        return self.training if isinstance(self.training, TrainingData) else None
 
     @property
     def data(self) -> TrainingData:
-        """The training rows."""
-
-    @property
-    def forest(self) -> Forest:
-        """The trees."""
-
-    @property
-    def control(self) -> AnyResolvedOptions:
-        """The options, resolved."""
+        """The training rows; `AbsentError` if the fit does not have them."""
+        if isinstance(self.training, TrainingData):
+            return self.training
+        raise AbsentError(f"this needs the training rows, and {self.no_rows}")
 
 
 @dataclass(frozen=True)
@@ -96,19 +122,13 @@ class Pruning:
 
 
 @dataclass(frozen=True)
-class Fit:
+class Fit(AnyFit):
     """A fit of a tree or forest, from which results are computed.  It can be pickled.
 
     `streams` (B, 4), `n_at_split` (m,).  `request`: the options by which a model is grown on other
     rows or predictors.
     """
 
-    votes: ClassVar[bool] = False
-    summed: ClassVar[bool] = False
-
-    call: str
-    design: Design
-    data: TrainingData
     control: ResolvedOptions
     forest: Forest
     streams: NDArray[np.uint64]
@@ -120,11 +140,6 @@ class Fit:
     n_at_split: NDArray[np.int32] | None = None
     pruning: Pruning | None = None
     scale_errors: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def kind(self) -> str:
-        """``"regression"``, ``"classification"`` or ``"survival"``."""
-        return self.design.response.kind
 
     @property
     def ordered(self) -> bool:
@@ -148,7 +163,7 @@ class Fit:
     @property
     def rows_added(self) -> tuple[int, int]:
         """How many updates there were, and how many rows have come with them."""
-        n = self.data.n_rows
+        n = self.training.n_rows
         return len(self.control.batches), n - self.control.sampling.first(n)
 
     def of_tree(self, i: int) -> Fit:
@@ -181,24 +196,15 @@ ALMOST_ONE = 1.0 - 1e-9
 
 
 @dataclass(frozen=True)
-class BoostedFit:
+class BoostedFit(AnyFit):
     """A fit of boosted trees, from which results are computed; `held` (n,) are validation rows."""
 
-    votes: ClassVar[bool] = False
     summed: ClassVar[bool] = True
 
-    call: str
-    design: Design
-    data: TrainingData
     offset: Offset
     control: ResolvedBoostingOptions
     boosted: Boosted
     held: NDArray[np.bool_]
-
-    @property
-    def kind(self) -> str:
-        """``"regression"``, ``"classification"`` or ``"survival"``."""
-        return self.design.response.kind
 
     @property
     def forest(self) -> Forest:
@@ -374,30 +380,20 @@ def _require_classes_grown_on(design: Design, data: TrainingData, held: NDArray[
 
 
 @dataclass(frozen=True)
-class GuidedFit:
+class GuidedFit(AnyFit):
     """A fit of a guided forest, from which results are computed; `streams` (B, 4).
 
     `reader`: the trees that read missing cells, see `odrf.fits.missing`.
     """
 
-    ordered: ClassVar[bool] = False
     votes: ClassVar[bool] = True
-    summed: ClassVar[bool] = False
 
-    call: str
-    design: Design
-    data: TrainingData
     frame: pd.DataFrame
     control: ResolvedGuidedOptions
     guided: GuidedForest
     streams: NDArray[np.uint64]
     further_seeds: tuple[int, ...] = ()
     reader: Forest | None = None
-
-    @property
-    def kind(self) -> str:
-        """``"regression"`` or ``"classification"``."""
-        return self.design.response.kind
 
     @property
     def forest(self) -> Forest:
@@ -465,8 +461,9 @@ def raw_rows(fit: AnyFit, newdata: pd.DataFrame | None = None) -> RawRows:
 
 def rows_of_scores(fit: AnyFit, newdata: pd.DataFrame | None = None) -> RawRows:
     """Return rows as `raw_rows` does, with offsets of 0: the part of scores by the trees."""
-    design, data = fit.design, fit.data
+    design = fit.design
     if newdata is None:
+        data = fit.data
         every = np.ones(data.n_rows, dtype=np.bool_)
         frame, none = training_frame(design, data), np.zeros(data.n_rows)
         return RawRows(frame, data.X, data.weights, True, every, none)
@@ -513,6 +510,8 @@ class StreamedFit(Fit):
     the rows have been evaluated.
     """
 
+    no_rows: ClassVar[str] = STREAMED
+
     sums: RowSums | None = None
 
     @property
@@ -526,10 +525,10 @@ Trees = TypeVar("Trees", Fit, BoostedFit)
 
 def without_rows(fit: Trees) -> Trees:
     """Return the fit without its training rows, and without those of the fit before pruning."""
-    data = NoData.instead_of(fit.data)
+    training = fit.training if fit.rows is None else fit.rows.counts
     if isinstance(fit, BoostedFit):
-        return replace(fit, data=data, offset=replace(fit.offset, values=np.empty(0)))
+        return replace(fit, training=training, offset=replace(fit.offset, values=np.empty(0)))
     if fit.pruning is None:
-        return replace(fit, data=data)
+        return replace(fit, training=training)
     grown = without_rows(fit.pruning.grown)
-    return replace(fit, data=data, pruning=replace(fit.pruning, grown=grown))
+    return replace(fit, training=training, pruning=replace(fit.pruning, grown=grown))

@@ -43,7 +43,7 @@ def reading_empty_cells(
         return fit, X
     if isinstance(fit, StreamedFit) and fit.fills is not None:
         return fit, _with_means(X, columns, fit.fills)
-    if not fit.data.has_rows:
+    if fit.rows is None:
         raise InputError(
             f"{fit.design.columns[columns[0]]!r} is missing in new rows and in no training row, "
             "where a split takes the mean of its training rows, and the fit has none of them: fill "
@@ -123,11 +123,11 @@ def _nothing(columns: Integers, n: int) -> NDArray[np.float32]:
 
 def _with_forest(fit: SomeFit, data: TrainingData, forest: Forest) -> SomeFit:
     if isinstance(fit, BoostedFit):
-        return replace(fit, data=data, boosted=fit.boosted._replace(forest=forest))
+        return replace(fit, training=data, boosted=fit.boosted._replace(forest=forest))
     if isinstance(fit, GuidedFit):
-        return replace(fit, data=data, reader=forest)
+        return replace(fit, training=data, reader=forest)
     assert isinstance(fit, Fit)
-    return replace(fit, data=data, forest=forest)
+    return replace(fit, training=data, forest=forest)
 
 
 def filling_forest(fit: AnyFit, columns: Integers) -> Forest:

@@ -17,6 +17,7 @@ from odrf.design.missing import SURROGATE
 from odrf.design.new_rows import RawRow, RowPlan, plan_row
 from odrf.engine.factors import Matrix
 from odrf.engine.memory import require_memory
+from odrf.engine.oob import OutOfBag, predict_out_of_bag
 from odrf.engine.trees.forest import Forest, predicted_classes
 from odrf.engine.trees.packing import Packed
 from odrf.engine.trees.routing import leaf_nodes, predict, predict_row
@@ -198,6 +199,14 @@ def mean_values(
         # added one by one, as in other languages: NumPy adds many numbers in another order
         value /= np.cumsum(value, axis=1)[:, -1:]
     return value
+
+
+def out_of_bag_values(forest: Forest, X: Matrix, unseen: Mask, n_jobs: int) -> OutOfBag:
+    """Predict rows X (p, n) by the trees that did not draw them, as `unseen` (B, n) says."""
+    n, K, ones = X.shape[1], forest.value.shape[1], np.ones(X.shape[1])
+    result = OutOfBag(np.zeros((n, K)), np.zeros(n, dtype=np.int64), np.empty(0))
+    predict_out_of_bag(forest, X, ones, ones, unseen, n_jobs, result)
+    return result
 
 
 def require_classes(response: Response, type: str) -> None:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from odrf.checks import is_number
 from odrf.design.new_rows import touched
 from odrf.engine.factors import Matrix, indicated
-from odrf.engine.oob import OutOfBag, predict_out_of_bag
 from odrf.engine.running import one_thread
 from odrf.fits.effects import (
     RATIO,
@@ -31,6 +30,7 @@ from odrf.fits.effects import (
 from odrf.fits.estimands import deviation_of
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.missing import reading_empty_cells
+from odrf.fits.predicting import out_of_bag_values
 from odrf.fits.responses import leaves_rows_out
 from odrf.statistics.importance import effective_number
 from odrf.statistics.representers import (
@@ -270,8 +270,4 @@ def _dense(X: Matrix) -> Floats:
 def out_of_bag_means(fit: Fit, X: Matrix, unseen: Mask) -> Floats:
     """Return the means (n, K) of rows X (p, n) over the trees that did not draw each, `unseen`."""
     reading, X = reading_empty_cells(fit, X)
-    forest, data, n = reading.forest, fit.data, X.shape[1]
-    B, K = forest.n_trees, forest.value.shape[1]
-    result = OutOfBag(np.zeros((n, K)), np.zeros(n, dtype=np.int64), np.zeros(B))
-    predict_out_of_bag(forest, X, data.y, data.weights, unseen, fit.control.n_jobs, result)
-    return result.value
+    return out_of_bag_values(reading.forest, X, unseen, fit.control.n_jobs).value

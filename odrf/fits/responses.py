@@ -278,7 +278,7 @@ def groups_of_rows(
     fit: AnyFit, newdata: pd.DataFrame | None, used: NDArray[np.bool_]
 ) -> NDArray[np.int64] | None:
     """Return codes of the groups of the `used` rows, of training or new; None without groups."""
-    structure = fit.data.structure if fit.data.has_rows else None
+    structure = None if fit.rows is None else fit.rows.structure
     if structure is None or structure.groups is None:
         return None
     if newdata is None:

@@ -94,7 +94,7 @@ def _grown_on(fit: Fit, data: TrainingData, revised: int, n_jobs: int, progress:
     updated = _updated(fit, data, control, kinds, revised, n_jobs, progress)
     return replace(
         fit,
-        data=data,
+        training=data,
         control=control,
         kinds=kinds,
         forest=joined((one.tree for one in updated), len(updated)),

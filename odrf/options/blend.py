@@ -30,7 +30,7 @@ def blends(options: Options) -> bool:
     """Return whether a forest is to be a blend; by default large forests are."""
     if isinstance(options.blend, bool):
         return options.blend
-    enough = options.n_trees >= ENOUGH_TREES and options.resample != "none"
+    enough = options.trees >= ENOUGH_TREES and options.resample != "none"
     return enough and _can_be_blended(options.projection)
 
 
@@ -133,7 +133,7 @@ def _require_blendable(options: Options) -> None:
             "directions of one family that are estimated from the response: use blend=False, or a "
             'projection such as "logistic"'
         )
-    if options.n_trees < FEWEST_TREES:
+    if options.trees < FEWEST_TREES:
         raise InputError(
             f"n_trees={options.n_trees} with blend=True: use at least {FEWEST_TREES}, "
             "so that there are trees of each kind"

@@ -36,16 +36,26 @@ class DataOptions:
     kind: words.Kind = "auto"
 
 
+# Trees of a forest by default, and of one for standard errors: with 4,000 no interval of a single
+# row, out of bag too, needs more in tables of about 1,000 rows; averages need 500.
+TREES, TREES_FOR_INFERENCE = 500, 4000
+
+
+def trees_by_default(inference: bool) -> int:
+    """Return how many trees a forest has by default."""
+    return TREES_FOR_INFERENCE if inference else TREES
+
+
 @dataclass(frozen=True)
 class Options:
     """The arguments of `odrf.odrf` that concern growth, as the user gave them.
 
-    A tree of `odrf.odt` has ``n_trees=1`` and ``resample="none"``.  `given` are the names of the
-    arguments that were not at their defaults; `functions` are the functions of n among the
-    arguments, by name.
+    A tree of `odrf.odt` has ``n_trees=1`` and ``resample="none"``.  After `checked`, `n_trees` is a
+    number.  `given` are the names of the arguments that were not at their defaults; `functions` are
+    the functions of n among the arguments, by name.
     """
 
-    n_trees: int = 500
+    n_trees: int | None = None
     blend: words.Switch = "auto"
     projection: words.Projection = "logistic"
     subset_size: words.SubsetSize = "random"
@@ -77,6 +87,11 @@ class Options:
         """Whether it is one tree, on all rows."""
         return self.n_trees == 1 and is_word(self.resample, "none")
 
+    @property
+    def trees(self) -> int:
+        """The number of trees: `n_trees`, or as many as there are by default."""
+        return trees_by_default(self.inference) if self.n_trees is None else self.n_trees
+
     def checked(self) -> Options:
         """Return the options after the checks that need no data; `resolve` has the others.
 
@@ -85,7 +100,7 @@ class Options:
         depth = self.max_depth
         return replace(
             self,
-            n_trees=checked_whole("n_trees", self.n_trees, 1, MOST),
+            n_trees=checked_whole("n_trees", self.trees, 1, MOST),
             blend=checked_switch("blend", self.blend),
             objective=checked_choice("objective", self.objective, get_args(words.Objective)),
             split_scale=checked_choice("split_scale", self.split_scale, get_args(words.SplitScale)),

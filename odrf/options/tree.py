@@ -248,7 +248,7 @@ def resolve(
     )
     return ResolvedOptions(
         kind=kind,
-        n_trees=options.n_trees,
+        n_trees=options.trees,
         mixture=mixture,
         settings=settings,
         sampling=Sampling(RESAMPLES[options.resample], fraction, options.honest),
@@ -353,8 +353,9 @@ SHARE = 0.3
 def for_inference(options: Options) -> Options:
     """Return the options of a forest whose standard errors are right, if `inference` is True.
 
-    All trees are then of one kind, each on 30 % of the rows, drawn without replacement, unless
-    `sample_fraction` is given.  Raises `InputError` if another option is given that contradicts it.
+    There are then 4,000 trees by default, of one kind, each on 30 % of the rows, drawn without
+    replacement, unless `sample_fraction` is given.  Raises `InputError` if another option is given
+    that contradicts it.
     """
     if not options.inference:
         return options

@@ -5,6 +5,7 @@ from odrf.public.arguments import (
     public,
     public_method,
     respelled,
+    taking,
     warn_of_old,
 )
 from odrf.public.docstrings import documented
@@ -17,5 +18,6 @@ __all__ = [
     "public",
     "public_method",
     "respelled",
+    "taking",
     "warn_of_old",
 ]

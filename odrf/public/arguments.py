@@ -7,6 +7,7 @@ data frames of any library become those of pandas.  A misspelt name is answered 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial, wraps
 from typing import Any, TypeVar, cast
@@ -111,6 +112,40 @@ def public_method(method: Made) -> Made:
     become those of pandas, `progress` and `n_jobs` are checked.  The docstring is `filled`.
     """
     return cast(Made, _entered(method, SHARED, suggests=False))
+
+
+def taking(method: Made, name: str, entry: str) -> Made:
+    """Return a method for a class, as `public_method`, with an argument in place of ``**which``.
+
+    Methods of several classes that differ in one argument alone are one function.  The argument is
+    given by `name`; `entry` describes it, where the docstring has ``{which}``.
+
+    Examples
+    --------
+    >>> def paint(self, wall, **which):
+    ...     return which
+    >>> taking(paint, "offset", "offset")(None, "north", colour="red")
+    Traceback (most recent call last):
+        ...
+    TypeError: paint() got an unexpected keyword argument 'colour'
+    """
+    signature = inspect.signature(method)
+    parameters = [each for each in signature.parameters.values() if each.kind != each.VAR_KEYWORD]
+    by_place = [each for each in parameters if each.kind != each.KEYWORD_ONLY]
+    added = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
+    parameters.insert(len(by_place), added)
+    names = {each.name for each in parameters}
+
+    @wraps(method)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        for unknown in kwargs.keys() - names:
+            title = method.__name__
+            raise TypeError(f"{title}() got an unexpected keyword argument {unknown!r}")
+        return method(*args, **kwargs)
+
+    called.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    called.__doc__ = re.sub(r"(\{.*)\bwhich\b", rf"\1{entry}", method.__doc__ or "")
+    return cast(Made, public_method(called))
 
 
 def in_partitions(*names: str) -> Callable[[Made], Made]:

@@ -345,12 +345,15 @@ chunks_to_predict = source : path, Chunks, iterable of data frames, or function
     ``pd.read_csv(path, chunksize=100_000)``.
 rows_to_evaluate = newdata : DataFrame, optional
     Rows with their times and events, each of weight 1.  By default the training rows with
-    their case weights, predicted out of bag by a forest and by a tree of a forest.  A tree
-    of `odrf.odt`, or a forest whose trees use all rows, predicts them itself, which is too
-    good.
+    their case weights, predicted out of bag by a forest, by a tree of a forest and by
+    boosted trees of several runs; of one run those held out.  A tree of `odrf.odt`, or
+    trees that use all rows, predict them themselves, which is too good.
 cause_evaluated = cause : str, optional
     The cause whose events are predicted: a category of the event in ``Surv(time, event)``.
     By default every cause counts as the event.
+cause_of_curves = cause : str, optional
+    The cause of events whose incidences are shown; by default the one that splits are about, or,
+    with the curves of survival, all as one.
 rows_shown = newdata : DataFrame
     The rows, with the columns that the formula uses; the response is not needed.
 times_of_curves = times : float or sequence of float, optional
@@ -390,10 +393,6 @@ scores
 
     Of one cause there is no ``harrell_c``; ``uno_c`` is the C of Wolbers et al. (2014), and
     the Kaplan–Meier curve becomes the Aalen–Johansen estimate.
-rows_to_evaluate_of_rounds = newdata : DataFrame, optional
-    Rows with their times and events, each of weight 1.  By default the training rows with
-    their case weights: with several runs predicted out of bag, else those held out.  With
-    one run and none held out it is all training rows, for which the scores are too good.
 impurity
     - ``"impurity"``: the impurity decrease of the splits on the predictor, each weighted by
       the node's share of the rows: the mean over the trees.  For boosted trees, decrease

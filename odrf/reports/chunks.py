@@ -83,7 +83,7 @@ def streamed_summary(fit: StreamedFit) -> Summary:
     """Return the summary: data, out-of-bag error, options, sizes, importances."""
     facts = {
         "Trees": str(fit.forest.n_trees),
-        "Rows a tree": f"about {fit.control.sample_fraction * fit.data.n_rows:.0f}",
+        "Rows a tree": f"about {fit.control.sample_fraction * fit.training.n_rows:.0f}",
         **_in_words(fit),
     }
     confusion = {}

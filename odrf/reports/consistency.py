@@ -314,8 +314,8 @@ def properties_of(fit: Fit) -> FitProperties:
     short = "" if cut or control.honest or control.max_depth is not None else _short(measured)
     criteria = {kind.criterion for kind in used}
     return FitProperties(
-        forest=fit.forest.n_trees > 1, classes=fit.kind == "classification", n=fit.data.n_rows, P=P,
-        subset_size=fixed_size, family=other_families[0] if other_families else "",
+        forest=fit.forest.n_trees > 1, classes=fit.kind == "classification", n=fit.training.n_rows,
+        P=P, subset_size=fixed_size, family=other_families[0] if other_families else "",
         axis_trees=bool(axis),
         leaves=float((not cut and control.max_leaves) or measured.forest.leaves().mean()),
         leaves_along=control.max_leaves_rule.along, limited=control.max_leaves is not None,
@@ -359,7 +359,7 @@ def _short(grown: Fit) -> str:
     control, forest = grown.control, grown.forest
     most, known = control.max_leaves, "t_n"
     if most is None:
-        most, known = np.log(grown.data.n_rows), "ln n"
+        most, known = np.log(grown.training.n_rows), "ln n"
     leaves, roots = float(forest.leaves().mean()), forest.impurity[forest.root[:-1]]
     impure = forest.impurity[forest.is_leaf()].max() > PURE * roots.max()
     if not impure or leaves >= REACHED * most:

@@ -280,12 +280,16 @@ def _response(design: Design, data: TrainingData) -> str:
 def missing_notes(fit: AnyFit) -> list[str]:
     """Return notes on the rows that were dropped for missing values, and on those that were not."""
     notes = []
-    if fit.data.missing_columns:
-        notes.append(f"Missing values in the rows dropped: {_counted(fit.data.missing_columns)}.")
-    if fit.data.empty_cells and fit.design.missing in MISSING_IN_WORDS:
+    if fit.training.missing_columns:
+        notes.append(
+            f"Missing values in the rows dropped: {_counted(fit.training.missing_columns)}."
+        )
+    if fit.training.empty_cells and fit.design.missing in MISSING_IN_WORDS:
         of_planes = fit.design.missing == "split" and isinstance(fit, GuidedFit)
         words = MISSING_OF_PLANES if of_planes else MISSING_IN_WORDS[fit.design.missing]
-        notes.append(f"Missing values of predictors, {words}: {_counted(fit.data.empty_cells)}.")
+        notes.append(
+            f"Missing values of predictors, {words}: {_counted(fit.training.empty_cells)}."
+        )
     return notes
 
 
@@ -331,7 +335,7 @@ def kinds_notes(fit: Fit) -> list[str]:
         f"pilot_error is the out-of-bag {ERRORS[kind]} of very many trees of a kind, estimated "
         "from a few trees."
     ]
-    if fit.data.n_rows < FEW_ROWS:
+    if fit.training.n_rows < FEW_ROWS:
         notes.append(
             "Out-of-bag rows chose the weights of the kinds of trees. With so few rows the "
             "out-of-bag error is a little too low: see benchmarks/errors/optimism.py."

@@ -43,6 +43,8 @@ OF_TRUTH = (
     'target="forest" leaves.'
 )
 OF_FOREST = "Estimates are of the forest, not of the truth, because {why}."
+# A standard error of a probability below this is good enough, Monte Carlo error or not.
+NEGLIGIBLE = 0.002
 THE_TRUTH, THE_FOREST = "truth", "forest"
 TARGETS = (THE_TRUTH, THE_FOREST)
 EXPECTATION = (
@@ -92,7 +94,7 @@ def notes_on_errors(fit: AnyFit) -> tuple[str, ...]:
         return (EXPECTATION, *few, *(() if fit.control.inference else (NOT_FOR_INFERENCE,)))
     if not isinstance(fit, Fit) or fit.forest.n_trees == 1:
         return (NONE + NO_FOREST,)
-    if not fit.data.has_rows:
+    if fit.rows is None:
         return (NONE + NO_ROWS,)
     structure = fit.data.structure
     in_time = structure is not None and structure.order is not None
@@ -459,13 +461,15 @@ def effects_of(
         else:
             estimates = effects.estimated(fit, *how)
         bar.update(bar.total - bar.n)
-    if estimates.uncertainty is not None:  # a weighted mean of models has none, and no forest
-        warn_of_few_trees(fit, estimates.uncertainty.trees_advised)
     averaged = all(estimand.low is None for estimand in estimands)
+    probabilities = averaged and fit.design.response.in_probabilities
+    known = estimates.uncertainty  # a weighted mean of models has none, and no forest
+    if known is not None and (advised := known.trees_advised):
+        sure = probabilities and (known.errors() < NEGLIGIBLE).all()
+        warn_of_few_trees(fit, 0 if sure else advised)
     if fit.design.response.n_classes == 2 and not (averaged or ratio):
         estimates = effects.of_event(estimates)
     null = np.nan if averaged else float(ratio)
-    probabilities = averaged and fit.design.response.in_probabilities
     if of_truth and isinstance(fit, Fit):
         notes = (OF_TRUTH, *_note_on_groups(fit))
     else:

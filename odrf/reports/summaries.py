@@ -286,7 +286,7 @@ def data_facts(fit: AnyFit) -> dict[str, str]:
 
 def _structure(fit: AnyFit) -> dict[str, str]:
     """Return the numbers of groups, times and strata, and the columns that tell them."""
-    structure, facts = fit.data.structure, {}
+    structure, facts = None if fit.rows is None else fit.rows.structure, {}
     if structure is None:
         return {}
     for name, labels in structure.labels.items():
@@ -298,7 +298,7 @@ def _structure(fit: AnyFit) -> dict[str, str]:
 
 def weights_in_words(fit: AnyFit) -> dict[str, str]:
     """Return the class weights, if there are any; all errors are weighted by them."""
-    factors, classes = fit.data.class_weights, fit.design.response.classes
+    factors, classes = fit.training.class_weights, fit.design.response.classes
     if factors is None or classes is None:
         return {}
     pairs = zip(classes, factors, strict=True)
@@ -322,11 +322,12 @@ def _updates(fit: Fit) -> dict[str, str]:
 
 def rows_in_words(fit: AnyFit) -> str:
     """Return how many training rows a fit has, and how many were dropped for missing values."""
-    dropped, response = fit.data.n_dropped, fit.design.response
+    dropped, response = fit.training.n_dropped, fit.design.response
     if response.imitated and response.classes is not None:
-        return f"{fit.data.n_rows}, one for each class of a row, weighted by its probability"
-    sampled = f", a random sample of {fit.data.sampled_from}" if fit.data.sampled_from else ""
-    return f"{fit.data.n_rows}{sampled}" + (f" ({dropped} dropped)" if dropped else "")
+        return f"{fit.training.n_rows}, one for each class of a row, weighted by its probability"
+    of = 0 if fit.rows is None else fit.rows.sampled_from
+    sampled = f", a random sample of {of}" if of else ""
+    return f"{fit.training.n_rows}{sampled}" + (f" ({dropped} dropped)" if dropped else "")
 
 
 def predictors_in_words(fit: AnyFit) -> str:
@@ -343,8 +344,9 @@ def _known(facts: dict[str, str | None]) -> dict[str, str]:
 def _growth_facts(fit: Fit) -> dict[str, str]:
     control, forest, cuts = fit.control, fit.forest, fit.control.n_thresholds
     depth, leaves = forest.depth(), forest.leaves()
-    most, t_n = control.max_leaves, rule_in_words(control.max_leaves_rule, fit.data.n_rows)
-    groups = None if fit.data.structure is None else fit.data.structure.groups
+    most, t_n = control.max_leaves, rule_in_words(control.max_leaves_rule, fit.training.n_rows)
+    rows = fit.rows
+    groups = None if rows is None or rows.structure is None else rows.structure.groups
     scale = IN_WORDS.get(control.split_scale)
     by_rows = " (out-of-bag rows chose this scale)" if fit.scale_errors else ""
     facts: dict[str, str | None] = {
@@ -362,7 +364,9 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
         "Thresholds": None if fit.kinds or cuts == ALL else f"{cuts} at random",
         "Max. leaves t_n": "no limit" if most is None else f"{most} ({t_n})",
         "Max. depth": "no limit" if control.max_depth is None else str(control.max_depth),
-        "Min. leaf": _by_kind(fit, partial(_min_leaf, rows_a_subject(fit.data))),
+        "Min. leaf": _by_kind(
+            fit, partial(_min_leaf, 1.0 if rows is None else rows_a_subject(rows))
+        ),
         "Leaves": mean_and_range(leaves),
         "Depth": mean_and_range(np.maximum.reduceat(depth, forest.root[:-1])),
     }
@@ -392,7 +396,7 @@ def _subset_size(control: ResolvedOptions | ResolvedBoostingOptions) -> str | No
 
 def _cut_by(fit: Fit) -> str:
     called, alpha, rule = cut_by_call(fit), fit.control.alpha, fit.control.alpha_rule
-    words = "" if rule.kind in (NONE, FIXED) else f"({rule_in_words(rule, fit.data.n_rows)})"
+    words = "" if rule.kind in (NONE, FIXED) else f"({rule_in_words(rule, fit.training.n_rows)})"
     if called is not None:
         alpha = called[1]
         words = "" if alpha is not None and "(alpha=" in called[0] else f"by {called[0]}"

@@ -200,7 +200,7 @@ def there(result: object) -> list[str]:
 
 def rows(result: Any) -> None:
     """Need the training rows."""
-    result.fit.data.y  # noqa: B018 - without rows it raises
+    result.fit.data  # noqa: B018 - without rows it raises
 
 
 def numbers(result: Any) -> None:

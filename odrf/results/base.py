@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from odrf import fits, reports
 from odrf.checks import checked_truth
-from odrf.design import Design
+from odrf.design import Design, TrainingData
 from odrf.engine.trees.forest import Forest
 from odrf.errors import AbsentError, InputError, installing
 from odrf.fits.fit import AnyFit, StreamedFit
@@ -117,7 +117,7 @@ class AnyResults(metaclass=ResultsType):
 
     def _shown_card(self) -> Card:
         """Return the short description; without training rows, of which it tells, a shorter one."""
-        if self.fit.data.has_rows:
+        if self.rows is not None:
             return self._card()
         why = "read in chunks" if isinstance(self.fit, StreamedFit) else "left out"
         facts = {"Call": self.call, "Training rows": f"{self.nobs}, {why}"}
@@ -154,9 +154,18 @@ class AnyResults(metaclass=ResultsType):
         return self.fit.design.response.kind
 
     @property
+    def rows(self) -> TrainingData | None:
+        """The training rows as arrays: such as `X`, `y`, `weights` and `index`.
+
+        None if the fit does not have them: it was made or saved without them (`without_data`,
+        ``save(data=False)``), or its rows came in chunks.
+        """
+        return self.fit.rows
+
+    @property
     def nobs(self) -> int:
         """Number of training rows, without rows dropped for missing values."""
-        return self.fit.data.n_rows
+        return self.fit.training.n_rows
 
     @cached_property
     def n_leaves(self) -> NDArray[np.int64]:

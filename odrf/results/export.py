@@ -27,7 +27,7 @@ def nodes(self: Of[Fit]) -> pd.DataFrame:
     ``P(class)`` for each class.  In an honest tree ``count`` and the columns after it, except
     ``order``, are those of the rows that did not choose splits.
     """
-    return reports.tree.nodes_table(self.fit.forest, self.fit.design, self.fit.data.weight_unit)
+    return reports.tree.nodes_table(self.fit.forest, self.fit.design, self.fit.training.weight_unit)
 
 
 @known(kept=True)

@@ -80,7 +80,7 @@ def estimator_of(results: AnyResults) -> FunctionEstimator:
 def _options(results: AnyResults) -> dict[str, Any]:
     """Return the options of a fit by name: as they were given, or as they were resolved."""
     fit, design = results.fit, results.design
-    structure = fit.data.structure
+    structure = None if fit.rows is None else fit.rows.structure
     data = {
         "missing": design.missing,
         "unseen": design.unseen,
@@ -154,7 +154,7 @@ def _of_boosting(results: ODBTResults | SurvivalBoostedResults) -> BoostingOptio
 
 
 def _class_weights(results: AnyResults) -> dict[Any, float] | None:
-    factors, classes = results.fit.data.class_weights, results.design.response.classes
+    factors, classes = results.fit.training.class_weights, results.design.response.classes
     if factors is None or classes is None:
         return None
     return dict(zip(classes.tolist(), factors.tolist(), strict=True))

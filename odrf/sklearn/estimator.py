@@ -27,6 +27,7 @@ from odrf.design.structure import STRUCTURE_ARGUMENTS
 from odrf.design.weights import row_labels
 from odrf.engine.trees.forest import Forest
 from odrf.errors import AbsentError, InputError, UnknownArgumentError, refused_again
+from odrf.options.options import trees_by_default
 from odrf.public import documented
 from odrf.public.arguments import BACKENDS, suggestion
 from odrf.public.elsewhere import entry_of
@@ -526,15 +527,22 @@ class Growing(TreeEstimator):
                 "or with other options: set warm_start=False for a new fit"
             )
         # only now: after an error, or Ctrl-C, the fit before is still the last one
-        self._last_fit = (options, same, self.n_trees)
+        self._last_fit = (options, same, self._trees_asked())
         return grown
+
+    def _trees_asked(self) -> Any:
+        """Return `n_trees`, or how many trees a forest has by default."""
+        if self.n_trees is None and hasattr(self, "inference"):
+            return trees_by_default(self.inference)
+        return self.n_trees
 
     def _with_more(self, before: int) -> Any:
         """Return the results with as many trees as `n_trees` has more than `before`."""
-        more = checked_whole("n_trees", self.n_trees, 1, MOST) - before
+        n_trees = checked_whole("n_trees", self._trees_asked(), 1, MOST)
+        more = n_trees - before
         if more < 0:
             raise InputError(
-                f"n_trees={self.n_trees}: with warm_start=True it cannot be below the {before} "
+                f"n_trees={n_trees}: with warm_start=True it cannot be below the {before} "
                 "trees of the fit before; set warm_start=False for a new fit"
             )
         if not more:

@@ -34,7 +34,7 @@ def judge_fit(case: Case, fit: Any, tried: Attempts) -> None:
     rows = tried.answer("predict new", lambda: fit.predict(case.new))
     in_bag = tried.answer("predict", lambda: fit.predict(training="in-bag"))
     predicted = [("new", rows, case.new.index)]
-    if fit.fit.data.has_rows:
+    if fit.rows is not None:
         predicted.append(("training", in_bag, listed(fit.fit.data)))
     for words, values, index in predicted:
         if values is not None and not (len(values) == len(index) and (values.index == index).all()):

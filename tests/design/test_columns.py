@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import datetime
 import io
 import warnings
@@ -26,7 +25,6 @@ from odrf.design.columns import (
     measurement,
     result_values,
 )
-from odrf.design.design import NoData
 from odrf.design.encoding import Numbers, as_dates
 from odrf.design.functions import OrthogonalPolynomial
 from odrf.design.missing import learn_fills
@@ -324,24 +322,6 @@ def test_ranks_among_fractions_are_exact():
     assert ranks.encode(Values("a", new)).tolist() == [[1.0, 1.5, 0.0]]
     beyond = pd.Series([1 + tiny, np.inf], dtype=object)
     assert ranks.encode(Values("a", beyond)).tolist() == [[1.0, np.inf]]
-
-
-def test_a_fit_without_rows_says_which_attribute_is_none():
-    data = NoData(5, 1, {}, {}, None, 1.0)
-    again = copy.deepcopy(data)
-    assert (again.n_rows, again.n_dropped) == (5, 1)
-    with pytest.raises(InputError, match="rows"):
-        _ = again.y
-    assert not hasattr(again, "X")
-    with pytest.raises(AttributeError, match="'NoData' object has no attribute 'colour'"):
-        _ = again.colour
-
-
-def test_a_fit_without_rows_is_shown_in_a_debugger():
-    data = NoData(5, 1, {}, {}, None, 1.0)
-    assert repr(data) == str(data) == "NoData(rows=5, dropped=1)"
-    tree = odrf.odt("y ~ .", pd.DataFrame({"a": range(20), "y": range(20)}), seed=1).without_data()
-    assert "NoData(rows=20, dropped=0)" in repr(tree.fit)
 
 
 # ------------------------------------------------------------------------------------------------

@@ -131,4 +131,4 @@ def test_a_file_has_the_structure_unless_it_has_no_rows(tmp_path):
     kept = odrf.load(tmp_path / "all.odrf").fit.data.structure
     assert kept.groups.tolist() == [0, 0, 1, 2, 1, 2]
     assert kept.labels["groups"].tolist() == ["b", "a", "c"]
-    assert odrf.load(tmp_path / "none.odrf").fit.data.structure is None
+    assert odrf.load(tmp_path / "none.odrf").rows is None

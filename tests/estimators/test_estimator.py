@@ -201,6 +201,17 @@ def test_a_warm_start_does_not_keep_rows_of_partial_fit(warm, table):
     assert warm.fit(X, y).results_.nobs == 120
 
 
+def test_a_warm_start_goes_on_from_the_default_number_of_trees(table):
+    X, y = table[PREDICTORS][:40], table["y"][:40]
+    warm = ODRFRegressor(warm_start=True, random_state=1).fit(X, y)
+    assert warm.get_params()["n_trees"] is None and warm.results_.forest.n_trees == 500
+    first = warm.results_
+    assert warm.fit(X, y).results_ is first
+    assert warm.set_params(n_trees=503).fit(X, y).results_.forest.n_trees == 503
+    with pytest.raises(InputError, match=r"^n_trees=500: with warm_start=True .* below the 503"):
+        warm.set_params(n_trees=None).fit(X, y)
+
+
 @pytest.mark.parametrize(
     "options", [{"n_trees": "9"}, {"n_trees": 9, "backend": "dusk"}], ids=["n_trees", "backend"]
 )

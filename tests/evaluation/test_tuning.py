@@ -97,6 +97,14 @@ def test_halving_lets_the_better_half_go_on(data, monkeypatch):
     assert found.best().forest.n_trees == 60
 
 
+def test_rounds_of_halving_end_with_the_default_number_of_trees(data):
+    options = {"blend": False, "projection": "axis", "max_leaves": 2, "seed": 1, "halving": True}
+    for inference, most in ((False, 500), (True, 4000)):
+        how = {} if not inference else {"inference": True}
+        found = odrf.tune("y ~ a", data[:40], {"min_leaf": [1, 5]}, **how, **options)
+        assert found.table["trees"].max() == most == found.best().forest.n_trees
+
+
 def test_functions_of_the_user_in_formulas(data):
     def doubled(column):
         return 2 * column

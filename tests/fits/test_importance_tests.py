@@ -144,4 +144,4 @@ def test_a_fit_without_rows_predicts_and_refuses_the_rest(fits, name):
     for ask in (lambda: bare.predict(), lambda: bare.resid, lambda: bare.summary()):
         with pytest.raises(InputError, match=r"or made without them, by without_data\(\)"):
             ask()
-    assert fit.fit.data.has_rows
+    assert fit.rows is not None

@@ -7,6 +7,7 @@ import re
 import sys
 from dataclasses import fields, replace
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import array_api_compat.numpy
 import numpy as np
@@ -79,6 +80,12 @@ def options(name: str) -> set[str]:
     return set(inspect.signature(FUNCTIONS[name]).parameters) - OUTSIDE
 
 
+def made_of(name: str) -> Any:
+    """The default options of a function, with a number of trees."""
+    made = OPTIONS.get(name, Options)()
+    return replace(made, n_trees=500) if isinstance(made, Options) else made
+
+
 @pytest.mark.parametrize("name", OPTIONS)
 def test_dataclasses_of_options_have_the_defaults_of_their_function(name):
     parameters = inspect.signature(getattr(odrf, name)).parameters
@@ -92,13 +99,20 @@ def test_dataclasses_of_options_have_the_defaults_of_their_function(name):
 
 @pytest.mark.parametrize("name", OPTIONS)
 def test_defaults_pass_their_checks(name):
-    assert OPTIONS[name]().checked() == OPTIONS[name]()
+    assert OPTIONS[name]().checked() == made_of(name)
+
+
+def test_the_number_of_trees_is_resolved_when_options_are_checked():
+    assert Options(inference=True).checked().n_trees == 4000
+    assert Options(n_trees=500, inference=True).checked().n_trees == 500
+    for options in (Options(), Options(inference=True)):
+        assert options.trees == options.checked().n_trees
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_option_is_checked_before_the_data_or_with_them(name):
     for option in options(name):
-        made = replace(OPTIONS.get(name, Options)(), **{option: "no such value"})
+        made = replace(made_of(name), **{option: "no such value"})
         if option in BY_DATA[name]:
             assert made.checked() == made
         elif option not in ("seed", "n_jobs"):
@@ -145,6 +159,7 @@ def test_the_command_line_offers_the_same():
     actions = {action.dest: action for action in parser_of("")._actions}
     forest = inspect.signature(odrf.odrf).parameters
     assert actions["trees"].default == forest["n_trees"].default
+    assert actions["trees"].help == f"default: {Options().trees}"
     for argument, choices in (("kind", KINDS), ("missing", MISSING)):
         assert actions[argument].default == forest[argument].default
         assert set(actions[argument].choices) == set(choices)

@@ -96,7 +96,7 @@ def test_a_relation_and_a_query_are_tables_as_before():
     assert chunks_of(relation) is None
     assert chunks_of(query) is None
     fit = odrf.odrf("y ~ k", relation, n_trees=2, seed=1)
-    assert fit.fit.data.has_rows
+    assert fit.rows is not None
 
 
 def test_folders_give_columns(tmp_path):

@@ -354,7 +354,7 @@ def test_a_number_that_only_rows_of_weight_0_have_is_refused(data_of_accumulated
     )
     fit = odrf.odrf("y ~ x + z", holes, n_trees=6, seed=1)
     # a fit of an older version has rows of weight 0 among its rows
-    fit = type(fit)(replace(fit.fit, data=replace(fit.fit.data, weights=weights)))
+    fit = type(fit)(replace(fit.fit, training=replace(fit.fit.data, weights=weights)))
     with pytest.raises(InputError, match="'z' is empty in all rows of positive weight"):
         fit.ale("z")
 

@@ -457,7 +457,7 @@ def test_a_standard_deviation_is_that_of_known_numbers_by_their_weights():
 def with_weights(results, weights):
     """Return results of a fit of an older version, which has rows of weight 0 among its rows."""
     data = replace(results.fit.data, weights=weights)
-    return type(results)(replace(results.fit, data=data))
+    return type(results)(replace(results.fit, training=data))
 
 
 @pytest.mark.filterwarnings("ignore:.* trees are few for standard errors")

@@ -172,7 +172,7 @@ def test_intervals_of_two_standard_errors_cover(grouped):
     for _ in range(times):
         x = rng.normal(size=n)
         noise = np.sqrt(within) * np.repeat(rng.normal(size=n // 5), 5) + rng.normal(size=n)
-        drawn = replace(fit, data=replace(fit.data, y=x + noise))
+        drawn = replace(fit, training=replace(fit.data, y=x + noise))
         error, std_error, explained, of_explained = out_of_bag_scores(drawn, 0.8 * x[:, None])
         off = np.abs(np.array([error, explained]) - truth)
         covered += off <= 1.96 * np.array([std_error, of_explained])

@@ -12,6 +12,7 @@ from sklearn.model_selection import KFold, ShuffleSplit, TimeSeriesSplit
 
 import odrf
 from odrf import InputError
+from odrf.errors import AbsentError
 from odrf.fits.scores import explained_part
 from odrf.text.splits import number
 
@@ -414,6 +415,22 @@ def test_what_a_property_refuses_is_absent_and_says_why(request, name, refused):
             getattr(fit, attribute)
         assert len(str(refusal.value)) > 20
     assert hasattr(fit, "fittedvalues")
+
+
+def test_a_fit_has_its_training_rows_or_none(table):
+    forest = odrf.odrf("y ~ a + b", table, n_trees=3, seed=1)
+    assert (forest.rows.y == table["y"]).all() and len(forest.rows.index) == forest.nobs
+    chunks = odrf.odrf("y ~ a + b", [table], n_trees=3, seed=1)
+    for fit, why in [
+        (forest.without_data(), "was saved without them"),
+        (chunks, "on rows in chunks"),
+    ]:
+        again = pickle.loads(pickle.dumps(fit))
+        assert again.rows is None and again.nobs == len(table)
+        assert f"RowCounts(n_rows={len(table)}, n_dropped=0" in repr(again.fit)
+        with pytest.raises(AbsentError, match=f"this needs the training rows, and .*{why}"):
+            again.fit.data  # noqa: B018
+        assert "rows" in dir(again) and "data" in dir(again.fit)
 
 
 def test_without_rows_properties_are_absent(table):

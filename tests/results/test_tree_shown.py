@@ -99,15 +99,39 @@ def test_advice_on_trees_is_stable():
     assert any(re.match(r"use n_trees=[24]000, or the forest's grow\(", one) for one in advice)
 
 
-def test_averages_of_forests_for_inference_have_enough_trees_by_default():
-    data = DIABETES[:80][["bmi", "progression"]]
-    forest = odrf.odrf("progression ~ bmi", data, inference=True, seed=1)
-    assert len(forest.n_leaves) == 500
+def test_forests_for_inference_have_enough_trees_by_default():
+    """For averages and for single rows, of new rows and out of bag, and for curves of survival."""
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(250, 3)), columns=list("abc"))
+    data["y"] = data["a"] + rng.normal(size=250)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        forest = odrf.odrf("y ~ .", data, inference=True, seed=1)
+        forest.summary()
         for target in ("truth", "forest"):
             forest.predictions(target=target)
-            forest.slopes("bmi", target=target)
+            forest.slopes("a", target=target)
+        forest.predictions(newdata=data[:1])
+        for rows in (None, data):
+            forest.predict(rows, interval="confidence")
+        times = odrf.simulate.proportional_hazards().sample(250, seed=1)
+        survival = odrf.odrf("Surv(time, event) ~ .", times, inference=True, seed=1)
+        survival.bands(times[:3])
+    assert forest.control.n_trees == forest.fit.request.n_trees == len(forest.n_leaves) == 4000
+    assert re.search(r"Trees +4000", str(forest.summary()))
+    few = odrf.odrf("y ~ .", data, inference=True, n_trees=500, seed=1)
+    assert len(few.n_leaves) == 500
+    assert "n_trees=500" in few.call and "n_trees" not in forest.call
+
+
+def test_intervals_of_certain_classes_need_no_more_trees():
+    """Their standard errors are below a thousandth, however many trees there are."""
+    penguins = odrf.load_data("penguins")
+    forest = odrf.odrf("species ~ . - year", penguins, inference=True, seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = forest.predictions(newdata=penguins[:1], target="forest")
+    assert 0 < found.table["std_error"].max() < 0.002
 
 
 def test_rules_and_effects_go_to_latex():

@@ -224,7 +224,7 @@ def test_rows_that_evaluate_have_chosen_nothing(name):
     for number, (forest, rows) in enumerate(parts):
         y = fit.data.y.copy()
         y[rows] = -3 * y[rows][::-1]
-        other = held_out_trees(replace(fit, data=replace(fit.data, y=y)))[number]
+        other = held_out_trees(replace(fit, training=replace(fit.data, y=y)))[number]
         np.testing.assert_array_equal(other.rows, rows)
         for name in ("left", "threshold", "index", "coef", "value"):
             np.testing.assert_array_equal(getattr(other.forest, name), getattr(forest, name))

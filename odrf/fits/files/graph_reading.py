@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.design import LEFT_OUT, STREAMED, Design, NoData, TrainingData
+from odrf.design.design import Design, TrainingData
 from odrf.design.evaluation import restored
 from odrf.design.formula import Expression
 from odrf.design.trusted import trusted_value
@@ -224,8 +224,8 @@ class FitReader:
         if kind == "RuleFunction":
             option, name = str(values["option"]), str(values["name"])
             return RuleFunction.named(option, name, self._functions.get(name))
-        if kind in ("NoData", "WithheldData"):  # the latter in files of version 0.2
-            return _withheld(**values)
+        if kind in storable_classes.ROW_COUNTS:
+            values.pop("reason", None)  # the class of the fit says it
         return self._object(storable_classes.CLASSES[kind], values)
 
     def _rows(self, part: dict[str, Any]) -> dict[str, Any]:
@@ -257,6 +257,7 @@ class FitReader:
     def _object(self, kind: type, values: dict[str, Any]) -> Any:
         if kind in (Forest, GuidedForest):
             values = with_left(values)
+        values = storable_classes.with_new_names(kind, values)
         self._require_fields(kind, values)
         built = _made(kind, values)
         if isinstance(built, Design):
@@ -264,7 +265,8 @@ class FitReader:
             if not self._trusted:
                 validation.require_trusted_formula(built)
         elif isinstance(built, Fit | GuidedFit | BoostedFit):
-            validation.require_names_of_rows(built.design, built.data)
+            if built.rows is not None:
+                validation.require_names_of_rows(built.design, built.rows)
             validation.require_sound_fit(built)
             _require_trees(built)
         elif isinstance(built, Recalibration):
@@ -385,15 +387,6 @@ def _long_double(high: NDArray, low: NDArray, is_array: bool, exponent: Any = 0)
     with np.errstate(over="ignore"):
         whole = np.asarray(np.ldexp(high.astype(np.longdouble) + low, exponent))
     return whole if is_array else whole[()]
-
-
-def _withheld(rows: Any, dropped: Any, reason: Any = LEFT_OUT, **fields: Any) -> NoData:
-    if reason not in (LEFT_OUT, STREAMED):
-        raise damaged()
-    for name, value in fields.items():
-        if not validation.is_as_annotated(TrainingData, name, value):
-            raise damaged()
-    return NoData(_whole(rows), _whole(dropped), **fields, reason=reason)
 
 
 def _made(kind: type, values: dict[str, Any]) -> Any:

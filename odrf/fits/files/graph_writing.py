@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.design import STREAMED, NoData, TrainingData
+from odrf.design.design import TrainingData
 from odrf.design.evaluation import Evaluation
 from odrf.design.trusted import trusted_name
 from odrf.design.weights import Offset
@@ -106,8 +106,8 @@ class FitWriter:
             kind, fields = "Evaluation", self._evaluation(value)
         elif isinstance(value, RuleFunction):
             kind, fields = "RuleFunction", {"option": value.option, "name": value.name}
-        elif isinstance(value, TrainingData) and not (self.data and value.has_rows):
-            kind, fields = "NoData", _counts(value)
+        elif isinstance(value, TrainingData) and not self.data:
+            kind, fields = "RowCounts", self._fields(value.counts)
         elif CLASSES.get(type(value).__name__) is type(value):
             kind, fields = type(value).__name__, self._fields(value)
         else:
@@ -253,12 +253,3 @@ def _in_whole_numbers_and_others(X: NDArray[np.float32]) -> dict[str, Any]:
     )
     parts = MadeWhenWritten(lambda: X[whole]), MadeWhenWritten(lambda: X[~whole])
     return {"is_whole": whole, "whole": parts[0], "others": parts[1]}
-
-
-def _counts(data: TrainingData) -> dict[str, Any]:
-    """Return the description of training rows that are left out."""
-    names = ("missing_columns", "empty_cells", "class_weights", "weight_unit")
-    numbers = {"rows": data.n_rows, "dropped": data.n_dropped}
-    streamed = isinstance(data, NoData) and data.__dict__.get("reason") == STREAMED
-    reason = {"reason": STREAMED} if streamed else {}
-    return numbers | {name: getattr(data, name) for name in names} | reason

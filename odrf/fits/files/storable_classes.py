@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from odrf.design.columns import Schema
-from odrf.design.design import Design, RowsApart, TrainingData
+from odrf.design.design import Design, RowCounts, RowsApart, TrainingData
 from odrf.design.encoding import Durations, Indicators, Moments, Numbers, Ranks
 from odrf.design.formula import Expression
 from odrf.design.predictors import Predictors
@@ -71,7 +71,7 @@ CLASSES: dict[str, type] = {
         *(BoostedSurvivalFit, SurvivalTimes, ProportionalHazards, FailureTimes),
         *(NormalError, LogisticError, ExtremeValueError),
         *(Forest, GuidedForest, Boosted, RunRows, SurrogateSplits, Marks),
-        *(Design, TrainingData, Offset, Response, Predictors, Variable, Schema, Scaling),
+        *(Design, TrainingData, RowCounts, Offset, Response, Predictors, Variable, Schema, Scaling),
         *(Numbers, Indicators, Ranks, OwnRanks, Moments, Durations, Expression),
         *(EncodedColumns, Layout, RowStructure, RowsApart, SubtreePath, OutOfBagChoice),
         *(SurvivalFit, LeafCurves, NodeHazards),
@@ -98,6 +98,18 @@ CLASSES |= {
     }.items()
 }
 """Files of version 0.2 have the old names."""
+
+ROW_COUNTS = "NoData", "WithheldData"
+"""What files of versions 0.3 and 0.2 call the numbers of rows that are left out."""
+CLASSES |= dict.fromkeys(ROW_COUNTS, RowCounts)
+FIELDS = {"data": "training", "rows": "n_rows", "dropped": "n_dropped"}
+"""Fields that have another name in files of these versions."""
+
+
+def with_new_names(kind: type, values: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of an object of this kind by the names that they have now."""
+    now = field_names(kind)
+    return {name if name in now else FIELDS.get(name, name): v for name, v in values.items()}
 
 
 def field_names(kind: type) -> tuple[str, ...]:
@@ -154,8 +166,7 @@ def bytes_in_memory(fit: Any) -> int:
     waiting = [fit]
     while waiting:
         value = waiting.pop()
-        withheld = isinstance(value, TrainingData) and not value.has_rows
-        if withheld or id(value) in sizes:
+        if id(value) in sizes:
             continue
         is_array = isinstance(value, np.ndarray)
         sizes[id(value)] = value.nbytes if is_array else 0

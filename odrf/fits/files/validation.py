@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from patsy import EvalEnvironment
 
-from odrf.design.design import Design, TrainingData
+from odrf.design.design import Design, RowCounts, TrainingData
 from odrf.design.encoding import Durations, Encoding, Indicators, Moments, Numbers, Ranks
 from odrf.design.formula import Expression, Formula, names_in, read_formula
 from odrf.design.predictors import Predictors
@@ -70,7 +70,7 @@ def require_sound_survival(fit: SurvivalFit) -> None:
     first[start] = True
     _require(((np.diff(rank) > 0) | first[1:-1]).all())
     _require_causes(of_cause, hazard, len(fit.design.response.causes))
-    _require(fit.data.times is not None or not fit.data.has_rows)
+    _require(fit.rows is None or fit.rows.times is not None)
 
 
 def require_curves_of(fit: SurvivalFit, forest: Forest) -> None:
@@ -105,11 +105,10 @@ KINDS = ("regression", "classification", SURVIVAL)
 
 def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
     """Raise `InputError` unless design, rows and options of a fit, not yet trees, fit together."""
-    design, data = fit.design, fit.data
+    design, rows = fit.design, fit.rows
     _require_design(design)
-    p, K, n = len(design.columns), design.response.n_classes, data.n_rows
-    if data.has_rows:
-        _require_rows(data, p, K)
+    p, K, n = len(design.columns), design.response.n_classes, fit.training.n_rows
+    _require_training(fit.training, p, K)
     if isinstance(fit, Fit):
         _require(fit.streams.ndim == 2 and fit.streams.shape[1] == 4)
         _require(fit.control.settings.n_classes == K and fit.control.kind in KINDS)
@@ -127,15 +126,15 @@ def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
             require_sound_survival(fit)
     elif isinstance(fit, GuidedFit):
         _require(fit.streams.ndim == 2 and fit.streams.shape[1] == 4)
-        _require(fit.control.settings.n_classes == K and (len(fit.frame) >= n or not data.has_rows))
+        _require(fit.control.settings.n_classes == K and (rows is None or len(fit.frame) >= n))
     else:
-        _require(fit.held.shape == (n,) and fit.offset.values.shape == (n if data.has_rows else 0,))
+        _require(fit.held.shape == (n,) and fit.offset.values.shape == (0 if rows is None else n,))
         runs, outputs = fit.control.n_runs, fit.control.n_outputs
         _require(fit.boosted.starts.shape == (runs, outputs) and len(fit.boosted.drawn) == runs)
-        for rows in fit.boosted.drawn:
-            _require(rows.counts.shape == ((~fit.held).sum(),) and rows.predictors.ndim == 1)
-            _require(_within(rows.predictors, 0, len(design.predictors)))
-            _require(rows.unseen is None or rows.unseen.shape == rows.counts.shape)
+        for run in fit.boosted.drawn:
+            _require(run.counts.shape == ((~fit.held).sum(),) and run.predictors.ndim == 1)
+            _require(_within(run.predictors, 0, len(design.predictors)))
+            _require(run.unseen is None or run.unseen.shape == run.counts.shape)
         if isinstance(fit, BoostedSurvivalFit):
             _require(fit.event_times.ndim == 1)
             if isinstance(fit.curves, ProportionalHazards):
@@ -221,9 +220,8 @@ def require_sound_stack(fit: StackedFit) -> None:
     """Raise `InputError` unless the models of a stack are of its rows and have a weight each."""
     design, parts = fit.design, fit.parts
     _require_design(design)
-    p, K, n = len(design.columns), design.response.n_classes, fit.data.n_rows
-    if fit.data.has_rows:
-        _require_rows(fit.data, p, K)
+    p, K, n = len(design.columns), design.response.n_classes, fit.training.n_rows
+    _require_training(fit.training, p, K)
     _require(len(parts) > 0 and all(isinstance(part, StackedPart) for part in parts))
     _require(fit.weights.shape == fit.errors.shape == fit.rises.shape == (len(parts),))
     _require(all(isinstance(trial, Trial) for trial in fit.trials))
@@ -239,7 +237,7 @@ def require_sound_stack(fit: StackedFit) -> None:
         used = np.arange(p) if part.columns is None else part.columns
         _require(used.dtype.kind == "i" and used.ndim == 1 and _within(used, 0, p))
         _require(len(own.columns) == len(used) and own.response.n_classes == K)
-        _require(part.fit.data.n_rows == n)
+        _require(part.fit.training.n_rows == n)
         _require(part.left_out is None or part.left_out.shape == (n, K))
         if part.base is not None:
             knots = part.base.knots
@@ -357,7 +355,10 @@ def _require_recipe(recipe: Predictors, p: int) -> None:
     _require((np.diff(recipe.first) == np.array(widths) + recipe.holes).all())
 
 
-def _require_rows(data: TrainingData, p: int, K: int) -> None:
+def _require_training(data: TrainingData | RowCounts, p: int, K: int) -> None:
+    if isinstance(data, RowCounts):
+        _require(min(data.n_rows, data.n_dropped) >= 0)
+        return
     n = len(data.index)
     _require(data.X.shape == (p, n) and data.y.shape == data.weights.shape == (n,) and n > 0)
     _require(data.complete.ndim == 1 and int(data.complete.sum()) == n)

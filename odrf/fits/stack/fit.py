@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.design import Design, TrainingData
 from odrf.engine.trees.forest import Forest
-from odrf.fits.fit import BoostedFit, Fit
+from odrf.fits.fit import AnyFit, BoostedFit, Fit
 from odrf.fits.stack.smoothers import AdditiveBase, KernelSmoother
 from odrf.options.boosting import ResolvedBoostingOptions
 from odrf.options.stack import ResolvedStackOptions
@@ -48,18 +47,12 @@ class Trial(NamedTuple):
 
 
 @dataclass(frozen=True)
-class StackedFit:
+class StackedFit(AnyFit):
     """The fit of a stack, from which results are computed.  It can be pickled.
 
     `weights` (G,), `errors` (G,).  `rises` (G,): would rise without each.
     """
 
-    votes: ClassVar[bool] = False
-    summed: ClassVar[bool] = False
-
-    call: str
-    design: Design
-    data: TrainingData
     control: ResolvedStackOptions
     boosting: dict[str, ResolvedBoostingOptions]
     parts: tuple[StackedPart, ...]
@@ -68,11 +61,6 @@ class StackedFit:
     errors: NDArray[np.float64]
     rises: NDArray[np.float64]
     trials: tuple[Trial, ...] = ()
-
-    @property
-    def kind(self) -> str:
-        """``"regression"`` or ``"classification"``."""
-        return self.design.response.kind
 
     @property
     def ordered(self) -> bool:

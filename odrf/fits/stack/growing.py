@@ -123,7 +123,7 @@ class ForestsOnFew(NamedTuple):
         which = self._chosen(f, order).tolist()
         part, columns = self.design.keeping(which), self.design.recipe.columns_of(which)
         rows = replace(self.data, X=self.data.X[columns]).keeping(self.by_fold.without(f))
-        fewer = request.giving(n_trees=max(FEWEST_TREES, int(share * request.n_trees)))
+        fewer = request.giving(n_trees=max(FEWEST_TREES, int(share * request.trees)))
         return grow_fit(self.call, part, rows, fewer, self.progress), columns
 
     def _predict_fold(self, f: int, order: int, into: NDArray[np.float64]) -> None:
@@ -385,7 +385,7 @@ def _forest_on_base(
         return []
     base, left_out = base_of(data, BASES[name])
     rest = replace(data, y=data.y - left_out)
-    fewer = request.giving(n_trees=max(FEWEST_TREES, request.n_trees // 2))
+    fewer = request.giving(n_trees=max(FEWEST_TREES, request.trees // 2))
     return [StackedPart(name, grow_fit(call, design, rest, fewer, progress), base)]
 
 

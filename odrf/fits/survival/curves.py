@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from odrf.checks import checked_choice, is_list, is_number
 from odrf.engine.factors import Matrix, with_rows
 from odrf.engine.memory import require_memory
-from odrf.engine.oob import OutOfBag, predict_out_of_bag
 from odrf.engine.running import in_blocks, row_blocks
 from odrf.engine.survival.curve_numbers import mortality, restricted_mean_at, time_lost_at
 from odrf.engine.survival.curves import (
@@ -27,7 +26,7 @@ from odrf.errors import InputError, warn_user
 from odrf.fits.effects import kinds_of_trees
 from odrf.fits.fit import AnyFit
 from odrf.fits.intervals import quantile_levels
-from odrf.fits.predicting import RowsToPredict, leaf_frame, spread_numbers
+from odrf.fits.predicting import RowsToPredict, leaf_frame, out_of_bag_values, spread_numbers
 from odrf.fits.survival.fit import SurvivalFit
 from odrf.fits.survival.hazards import cause_numbers
 from odrf.public.progress import progress_bar
@@ -84,14 +83,11 @@ class PredictedRows:
 
     def means(self, values: Sequence[Floats]) -> Floats:
         """Return the means (n, K) over the trees of K numbers (m,) of the nodes."""
-        fit, n = self.fit, self.X.shape[1]
+        fit = self.fit
         forest = replace(fit.forest, value=np.column_stack(values))
         if self.out_of_bag is None:
             return predict(forest, self.X, fit.control.n_jobs)
-        mean, ones = np.zeros((n, len(values))), np.ones(n)
-        to = OutOfBag(mean, np.zeros(n, dtype=np.int64), np.empty(0))
-        predict_out_of_bag(forest, self.X, ones, ones, self.out_of_bag, fit.control.n_jobs, to)
-        return to.value
+        return out_of_bag_values(forest, self.X, self.out_of_bag, fit.control.n_jobs).value
 
     def quantiles(
         self, shares: Sequence[float], advance: Callable[[int], object] = lambda n: None
@@ -307,7 +303,7 @@ def checked_times(times: Any, event_times: Floats) -> Floats:
 
 def warn_of_later_times(at: Floats, fit: AnyFit) -> None:
     """Warn of times (G,) after the end of all observation, if the fit has its training rows."""
-    if not fit.data.has_rows:
+    if fit.rows is None:
         return
     latest, end = at.max(), fit.data.require_times().time.max()
     if latest > end:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from odrf.checks import checked_choice, is_number
 from odrf.design.survival_times import SurvivalTimes
-from odrf.engine.oob import OutOfBag, predict_out_of_bag
 from odrf.engine.survival import curve_numbers
 from odrf.engine.survival.curves import LeafCurves, leaf_curves, node_curves
 from odrf.errors import InputError, warn_user
 from odrf.fits.fit import Fit
+from odrf.fits.predicting import out_of_bag_values
 from odrf.fits.survival.hazards import (
     NodeHazards,
     cause_numbers,
@@ -189,7 +189,7 @@ def estimand_fit(fit: SurvivalFit, estimand: Any, time: Any, cause: Any = None) 
     known |= {
         "call": f"{fit.call}.estimand({estimand!r}, time={_in_words(at)}{of_cause})",
         "design": _with_response(fit, name, of.is_probability),
-        "data": replace(fit.data, y=pseudo, times=None),
+        "training": replace(fit.data, y=pseudo, times=None),
         "forest": replace(fit.forest, value=value[:, np.newaxis]),
         "pruning": None,
     }
@@ -281,13 +281,12 @@ def error_by_trees(fit: SurvivalFit, out_of_bag: NDArray[np.bool_]) -> pd.Series
     """Return 1 - Harrell's C of the first trees, over rows out of bag for some of them."""
     forest, X, n, times = fit.forest, fit.data.X, len(fit.times), fit.times
     numbers = np.unique(np.geomspace(1, forest.n_trees, NUMBERS).round().astype(np.int64))
-    total, votes, ones = np.zeros(n), np.zeros(n, dtype=np.int64), np.ones(n)
+    total, votes = np.zeros(n), np.zeros(n, dtype=np.int64)
     errors, begin = [], 0
     for end in numbers.tolist():
-        some = OutOfBag(np.zeros((n, 1)), np.zeros(n, dtype=np.int64), np.empty(0))
         # values of nodes are mortalities
         trees, n_jobs = forest.trees(begin, end), fit.control.n_jobs
-        predict_out_of_bag(trees, X, ones, ones, out_of_bag[begin:end], n_jobs, some)
+        some = out_of_bag_values(trees, X, out_of_bag[begin:end], n_jobs)
         total += np.where(some.votes > 0, some.value[:, 0] * some.votes, 0.0)
         votes += some.votes
         rows = (votes > 0) & (fit.data.weights > 0)

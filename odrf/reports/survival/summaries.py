@@ -228,7 +228,7 @@ def hazards_of(fit: SurvivalFit) -> NodeHazards:
 
 def counted_by_cause(fit: SurvivalFit) -> dict[str, NDArray[np.float64]]:
     """Return the events (m,) of each of several causes in nodes, unless the file is too old."""
-    counted = hazards_of(fit).events_of_cause * fit.data.weight_unit
+    counted = hazards_of(fit).events_of_cause * fit.training.weight_unit
     return dict(zip(fit.design.response.causes, counted.T, strict=False))
 
 
@@ -241,7 +241,7 @@ def median_times(fit: SurvivalFit) -> NDArray[np.float64]:
 
 def hazard_nodes(fit: SurvivalFit) -> pd.DataFrame:
     """Return one row for each node that rows can reach."""
-    tree, hazards, unit = fit.forest, hazards_of(fit), fit.data.weight_unit
+    tree, hazards, unit = fit.forest, hazards_of(fit), fit.training.weight_unit
     node = np.flatnonzero(tree.depth() >= 0)
     events, person_time = hazards.events[node], hazards.person_time[node]
     rate = np.divide(events, person_time, out=np.full(len(node), np.nan), where=person_time > 0)
@@ -263,7 +263,7 @@ def hazard_nodes(fit: SurvivalFit) -> pd.DataFrame:
 
 def hazard_rules(fit: SurvivalFit, digits: int, max_terms: int | None) -> str:
     """Return a line for each node, children under their parent."""
-    hazards, unit, cause = hazards_of(fit), fit.data.weight_unit, fit.control.cause
+    hazards, unit, cause = hazards_of(fit), fit.training.weight_unit, fit.control.cause
     by_cause = counted_by_cause(fit) if cause is None else {}
     if cause is None:
         name, curve = "median", median_times(fit)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -54,15 +55,15 @@ class SurvivalResults(AnyResults):
     """
 
     fit: SurvivalFit | BoostedSurvivalFit
+    predict: Callable[..., Any]
+    score: Callable[..., pd.DataFrame]
+    _validation: Callable[..., EvaluatedPredictions]
+    """Predictions of new rows or, without them, of the training rows, for a cause or offset."""
 
     @property
     def event_times(self) -> NDArray[np.float64]:
         """The different times (R,) of events of the training rows, ascending."""
         return self.fit.event_times
-
-    @abstractmethod
-    def score(self, newdata: Rows = None) -> pd.DataFrame:
-        """Return how good predicted risks and curves are."""
 
     def consistency(self) -> CurveConsistency:
         """Report which result on consistency covers the predicted curves, and what is not covered.
@@ -102,7 +103,7 @@ class LeafCurveResults(SurvivalResults):
         """Which rows (B, n) are out of bag for each tree."""
         return self.fit.draws.all_unseen()
 
-    def _validation(self, newdata: Rows, cause: str | None) -> EvaluatedPredictions:
+    def _validation(self, newdata: Rows, cause: str | None = None) -> EvaluatedPredictions:
         if newdata is not None:
             return fits.survival.validation.evaluated_new(self.fit, newdata, cause)
         if cause is not None:

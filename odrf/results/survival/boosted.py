@@ -22,13 +22,13 @@ from odrf.fits.responses import (
     training_rows,
     warn_of_rows_always_drawn,
 )
-from odrf.public import public, public_method
+from odrf.public import public, public_method, taking
 from odrf.public.progress import progress_bar
 from odrf.results import export, growing, rounds
 from odrf.results import importance as importances
 from odrf.results.base import Rows, Training
 from odrf.results.rounds import BOOSTED, STEPS
-from odrf.results.survival import scores
+from odrf.results.survival import curves, scores
 from odrf.results.survival.base import FOR_CLASSES, NOT_OF_TIMES, OF_ONE_NUMBER, SurvivalResults
 from odrf.results.survival.curves import Risk, Times
 from odrf.results.survival.importance import CURVES, draw_shares
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
     from odrf.fits.survival.boosted import BoostedSurvivalFit
     from odrf.fits.survival.validation import EvaluatedPredictions
-    from odrf.reports.survival.checks import SurvivalCalibration, SurvivalROC
-    from odrf.reports.survival.curves import SurvivalCurves
 
 
 LINK, LEAF = "link", "leaf"
@@ -224,162 +222,16 @@ class SurvivalBoostedResults(SurvivalResults):
             predicted, fit.event_times, rows, type, times, quantiles, False
         )
 
-    @public_method
-    def curves(
-        self,
-        newdata: pd.DataFrame,
-        times: float | ArrayLike | None = None,
-        *,
-        offset: str | ArrayLike | None = None,
-        progress: bool = False,
-    ) -> SurvivalCurves:
-        """Return the predicted survival curves of rows, to be shown and drawn.
-
-        Parameters
-        ----------
-        {rows_shown, times_of_curves, offset, progress_of_rows}
-
-        Returns
-        -------
-        SurvivalCurves
-            With ``table``, ``quartiles``, ``summary()`` and ``plot()``.
-
-        Raises
-        ------
-        InputError
-            If `newdata` lacks a column, offsets are missing, or `times` are no numbers of at least
-            0.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> data = odrf.load_data("gbsg2")
-        >>> fit = odrf.odbt("Surv(time, event) ~ .", data, n_trees=30, seed=1)
-        >>> fit.curves(data.head(3)).quartiles.shape
-        (3, 3)
-        """
-        survival = self.predict(newdata, "survival", times=times, offset=offset, progress=progress)
-        quartiles = self.predict(newdata, "quantile", offset=offset)
-        return reports.survival.curves.SurvivalCurves(self.fit, survival, quartiles)
+    curves = taking(curves.curves, "offset", "offset")
 
     # Scores
+    score = taking(scores.score, "offset", "offset")
+    calibration = taking(scores.calibration, "offset", "offset")
+    roc = taking(scores.roc, "offset", "offset")
 
-    @public_method
-    def score(
-        self,
-        newdata: Rows = None,
-        *,
-        offset: str | ArrayLike | None = None,
-        until: float | None = None,
-        level: float = 0.95,
-    ) -> pd.DataFrame:
-        """Return how good predicted risks and curves are.
-
-        Parameters
-        ----------
-        {rows_to_evaluate_of_rounds, offset, until, level}
-
-        Returns
-        -------
-        DataFrame
-            {about scores}
-
-        Raises
-        ------
-        InputError
-            {about invalid_score}
-
-        Examples
-        --------
-        >>> import odrf
-        >>> problem = odrf.simulate.proportional_hazards()
-        >>> data = problem.sample(200, seed=1)
-        >>> fit = odrf.odbt("Surv(time, event) ~ .", data, n_trees=30, n_runs=5, seed=1)
-        >>> bool(fit.score(problem.sample(200, seed=2)).loc["harrell_c", "estimate"] > 0.6)
-        True
-        """
-        return scores.scores_of(self._validation(newdata, offset), until, level, progress=False)
-
-    @public_method
-    def calibration(
-        self,
-        time: float,
-        newdata: Rows = None,
-        *,
-        offset: str | ArrayLike | None = None,
-        groups: int = 10,
-        level: float = 0.95,
-    ) -> SurvivalCalibration:
-        """Compare predicted probabilities of an event by a time with how often events happen.
-
-        Parameters
-        ----------
-        {time, rows_to_evaluate_of_rounds, offset, groups_of_risk, level}
-
-        Returns
-        -------
-        SurvivalCalibration
-            With ``table``, ``overall``, ``summary()`` and ``plot()``.
-
-        Raises
-        ------
-        InputError
-            {about invalid_score}
-            If `time` is before the first event of the rows, or beyond their last time; if `groups`
-            is out of range.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> data = odrf.load_data("gbsg2")
-        >>> fit = odrf.odbt("Surv(time, event) ~ .", data, n_trees=50, n_runs=10, seed=1)
-        >>> overall = fit.calibration(1000).overall
-        >>> bool(abs(overall["predicted"] - overall["observed"]) < 0.03)
-        True
-        """
-        return scores.calibration_of(
-            self.call, self._validation(newdata, offset), time, groups, level
-        )
-
-    @public_method
-    def roc(
-        self,
-        time: float,
-        newdata: Rows = None,
-        *,
-        offset: str | ArrayLike | None = None,
-        level: float = 0.95,
-    ) -> SurvivalROC:
-        """Measure how well predictions tell rows with an event by a time from those without.
-
-        Parameters
-        ----------
-        {time, rows_to_evaluate_of_rounds, offset, level}
-
-        Returns
-        -------
-        SurvivalROC
-            The ROC curve at the time, and areas along time, with ``table``, ``summary()`` and
-            ``plot()``; see `SurvivalForestResults.roc`.
-
-        Raises
-        ------
-        InputError
-            {about invalid_score}
-            If `time` is before the first event of the rows, or beyond their last time; if none is
-            known not to have had the event by the time.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> data = odrf.load_data("gbsg2")
-        >>> fit = odrf.odbt("Surv(time, event) ~ .", data, n_trees=30, n_runs=5, seed=1)
-        >>> bool(fit.roc(1000).table.loc[1000, "auc"] > 0.6)
-        True
-        """
-        return scores.roc_of(self.call, self._validation(newdata, offset), time, level)
-
-    def _validation(self, newdata: Rows, offset: str | ArrayLike | None) -> EvaluatedPredictions:
+    def _validation(
+        self, newdata: Rows, offset: str | ArrayLike | None = None
+    ) -> EvaluatedPredictions:
         if newdata is not None:
             return fits.survival.validation.evaluated_new(self.fit, newdata, offset=offset)
         if offset is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, TypedDict, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
 import pandas as pd
 from numpy.typing import ArrayLike
@@ -18,7 +18,7 @@ from odrf.fits.responses import (
 )
 from odrf.public import public, public_method
 from odrf.results.base import Rows, Training
-from odrf.results.survival.base import LeafCurveResults
+from odrf.results.survival.base import LeafCurveResults, SurvivalResults
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -148,26 +148,19 @@ def predict(
     )
 
 
-@public_method
 def curves(
-    self: LeafCurveResults,
+    self: SurvivalResults,
     newdata: pd.DataFrame,
     times: float | ArrayLike | None = None,
     *,
-    cause: str | None = None,
     progress: bool = False,
+    **which: Any,
 ) -> SurvivalCurves:
     """Return the predicted survival curves of rows, to be shown and drawn.
 
-    With a `cause` they are the incidences of this cause.
-
     Parameters
     ----------
-    {rows_shown, times_of_curves}
-    cause : str, optional
-        The cause of events, if there are several; by default the one that splits are about, or all
-        as one.
-    {progress}
+    {rows_shown, times_of_curves, which, progress_of_rows}
 
     Returns
     -------
@@ -177,8 +170,8 @@ def curves(
     Raises
     ------
     InputError
-        If `newdata` lacks a column, `times` are no numbers of at least 0, or there is no such
-        `cause`.
+        If `newdata` lacks a column, `times` are no numbers of at least 0, offsets are missing, or
+        there is no such cause.
 
     Warns
     -----
@@ -193,25 +186,17 @@ def curves(
     >>> forest.curves(data.head(3)).quartiles.shape
     (3, 3)
     """
-    cause = self.fit.control.cause if cause is None else cause
-    if cause is not None:
-        return _curves_of_cause(self, newdata, times, cause, progress)
-    survival = predict(self, newdata, "survival", times=times, progress=progress)
-    quartiles = predict(self, newdata, "quantile")
-    return reports.survival.curves.SurvivalCurves(self.fit, survival, quartiles)
-
-
-def _curves_of_cause(
-    self: LeafCurveResults,
-    newdata: pd.DataFrame,
-    times: float | ArrayLike | None,
-    cause: str,
-    progress: bool,
-) -> SurvivalCurves:
-    every = predict(self, newdata, "incidence", cause=cause, progress=progress)
-    table = (
-        every if times is None else predict(self, newdata, "incidence", times=times, cause=cause)
-    )
+    cause = which.get("cause")
+    if cause is None:
+        cause = getattr(self.fit.control, "cause", None)
+    if cause is None:
+        table = self.predict(newdata, "survival", times=times, progress=progress, **which)
+        quartiles = self.predict(newdata, "quantile", **which)
+        return reports.survival.curves.SurvivalCurves(self.fit, table, quartiles)
+    which = {"cause": cause}
+    table = every = self.predict(newdata, "incidence", progress=progress, **which)
+    if times is not None:
+        table = self.predict(newdata, "incidence", times=times, **which)
     quartiles = reports.survival.curves.times_reaching(every, fits.survival.curves.QUARTILES)
     return reports.survival.curves.SurvivalCurves(self.fit, table, quartiles, str(cause))
 

@@ -18,7 +18,7 @@ from odrf.checks import (
 )
 from odrf.errors import InputError
 from odrf.fits.responses import require_out_of_bag
-from odrf.public import public_method
+from odrf.public import public_method, taking
 from odrf.results import absent, export, growing
 from odrf.results.absent import known
 from odrf.results.forest import DROP, FDR, ROUNDS, require_options_of
@@ -83,7 +83,7 @@ class SurvivalForestResults(LeafCurveResults):
 
     # Predictions
     predict = curve_predictions.predict
-    curves = curve_predictions.curves
+    curves = taking(curve_predictions.curves, "cause", "cause_of_curves")
     bands = curve_predictions.bands
 
     def estimand(self, estimand: str, *, time: float, cause: str | None = None) -> EstimandResults:
@@ -148,9 +148,9 @@ class SurvivalForestResults(LeafCurveResults):
         return EstimandResults(fits.survival.fit.estimand_fit(self.fit, estimand, time, cause))
 
     # Scores
-    score = scores.score
-    calibration = scores.calibration
-    roc = scores.roc
+    score = taking(scores.score, "cause", "cause_evaluated")
+    calibration = taking(scores.calibration, "cause", "cause_evaluated")
+    roc = taking(scores.roc, "cause", "cause_evaluated")
     error_path = importances.error_path
 
     @known(_out_of_bag_scores)

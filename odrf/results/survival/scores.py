@@ -1,40 +1,41 @@
-"""How well risks and survival curves are predicted."""
+"""How well risks and survival curves are predicted.
+
+Trees and forests evaluate a `cause` of events, boosted trees take an `offset`: the classes list the
+functions with this argument in place of ``**which``.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from odrf import reports
 from odrf.checks import checked_part, checked_whole
-from odrf.public import public_method
 from odrf.public.progress import progress_bar
 from odrf.results.base import Rows
-from odrf.results.survival.base import LeafCurveResults
+from odrf.results.survival.base import SurvivalResults
 
 if TYPE_CHECKING:
-    from odrf.fits.survival.validation import EvaluatedPredictions
     from odrf.reports.survival.checks import SurvivalCalibration, SurvivalROC
 
 MOST_GROUPS = 1000
 
 
-@public_method
 def score(
-    self: LeafCurveResults,
+    self: SurvivalResults,
     newdata: Rows = None,
     *,
-    cause: str | None = None,
     until: float | None = None,
     level: float = 0.95,
     progress: bool = False,
+    **which: Any,
 ) -> pd.DataFrame:
     """Return how good predicted risks and curves are.
 
     Parameters
     ----------
-    {rows_to_evaluate, cause_evaluated, until, level}
+    {rows_to_evaluate, which, until, level}
     progress : bool, default False
         Show a progress bar of the rows whose curves are predicted.
 
@@ -97,24 +98,28 @@ def score(
     >>> bool(scores.loc["uno_c", "estimate"] > 0.6)
     True
     """
-    return scores_of(self._validation(newdata, cause), until, level, progress)
+    evaluated = self._validation(newdata, **which)
+    level, rows = checked_part("level", level), evaluated.rows
+    until = None if until is None else rows.checked_time("until", until)
+    with progress_bar(total=len(evaluated.used), unit="row", progress=progress) as bar:
+        scores = evaluated.scores(until, bar.update)
+    return reports.survival.summaries.estimates_table(scores, level, rows.groups, rows.source)
 
 
-@public_method
 def calibration(
-    self: LeafCurveResults,
+    self: SurvivalResults,
     time: float,
     newdata: Rows = None,
     *,
-    cause: str | None = None,
     groups: int = 10,
     level: float = 0.95,
+    **which: Any,
 ) -> SurvivalCalibration:
     """Compare predicted probabilities of an event by a time with how often events happen.
 
     Parameters
     ----------
-    {time, rows_to_evaluate, cause_evaluated, groups_of_risk, level}
+    {time, rows_to_evaluate, which, groups_of_risk, level}
 
     Returns
     -------
@@ -145,23 +150,27 @@ def calibration(
     >>> bool(abs(overall["predicted"] - overall["observed"]) < 0.03)
     True
     """
-    return calibration_of(self.call, self._validation(newdata, cause), time, groups, level)
+    evaluated = self._validation(newdata, **which)
+    time = evaluated.rows.checked_time("time", time)
+    groups = checked_whole("groups", groups, 1, MOST_GROUPS)
+    return reports.survival.checks.SurvivalCalibration(
+        self.call, evaluated, time, groups, checked_part("level", level)
+    )
 
 
-@public_method
 def roc(
-    self: LeafCurveResults,
+    self: SurvivalResults,
     time: float,
     newdata: Rows = None,
     *,
-    cause: str | None = None,
     level: float = 0.95,
+    **which: Any,
 ) -> SurvivalROC:
     """Measure how well predictions tell rows with an event by a time from those without.
 
     Parameters
     ----------
-    {time, rows_to_evaluate, cause_evaluated, level}
+    {time, rows_to_evaluate, which, level}
 
     Returns
     -------
@@ -198,35 +207,8 @@ def roc(
     >>> list(forest.roc(1000).table.columns)
     ['auc', 'std_error', 'conf_low', 'conf_high']
     """
-    return roc_of(self.call, self._validation(newdata, cause), time, level)
-
-
-# Of any predictions.
-
-
-def scores_of(
-    evaluated: EvaluatedPredictions, until: float | None, level: float, progress: bool
-) -> pd.DataFrame:
-    """Return the table of scores of evaluated rows."""
-    level, rows = checked_part("level", level), evaluated.rows
-    until = None if until is None else rows.checked_time("until", until)
-    with progress_bar(total=len(evaluated.used), unit="row", progress=progress) as bar:
-        scores = evaluated.scores(until, bar.update)
-    return reports.survival.summaries.estimates_table(scores, level, rows.groups, rows.source)
-
-
-def calibration_of(
-    call: str, evaluated: EvaluatedPredictions, time: float, groups: int, level: float
-) -> SurvivalCalibration:
-    """Return the calibration of evaluated rows at a time."""
+    evaluated = self._validation(newdata, **which)
     time = evaluated.rows.checked_time("time", time)
-    groups = checked_whole("groups", groups, 1, MOST_GROUPS)
-    return reports.survival.checks.SurvivalCalibration(
-        call, evaluated, time, groups, checked_part("level", level)
+    return reports.survival.checks.SurvivalROC(
+        self.call, evaluated, time, checked_part("level", level)
     )
-
-
-def roc_of(call: str, evaluated: EvaluatedPredictions, time: float, level: float) -> SurvivalROC:
-    """Return the ROC curves of evaluated rows."""
-    time = evaluated.rows.checked_time("time", time)
-    return reports.survival.checks.SurvivalROC(call, evaluated, time, checked_part("level", level))

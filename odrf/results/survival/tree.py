@@ -12,7 +12,7 @@ from odrf import fits, plots, reports
 from odrf.checks import checked_choice, is_word
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
-from odrf.public import public_method
+from odrf.public import public_method, taking
 from odrf.results import export, pruning
 from odrf.results.importance import DIGITS, MOST_TERMS, check_drawn_tree
 from odrf.results.survival import curves as curve_predictions
@@ -126,10 +126,10 @@ class SurvivalTreeResults(LeafCurveResults):
 
     # Predictions
     predict = curve_predictions.predict
-    curves = curve_predictions.curves
-    score = scores.score
-    calibration = scores.calibration
-    roc = scores.roc
+    curves = taking(curve_predictions.curves, "cause", "cause_of_curves")
+    score = taking(scores.score, "cause", "cause_evaluated")
+    calibration = taking(scores.calibration, "cause", "cause_evaluated")
+    roc = taking(scores.roc, "cause", "cause_evaluated")
     error_path = importances.error_path
 
     # The tree
@@ -292,7 +292,7 @@ class SurvivalTreeResults(LeafCurveResults):
             )
         return plots.survival.CurvesInLeaves(
             fit.forest.count,
-            hazards.events * fit.data.weight_unit,
+            hazards.events * fit.training.weight_unit,
             hazards.relative if cause == about else hazards.relative_of(code),
             fit.curves,
             fit.event_times,

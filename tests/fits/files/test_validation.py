@@ -22,6 +22,7 @@ from odrf.fits.files.validation import (
     require_sound_forest,
     require_sound_guided,
 )
+from odrf.fits.fit import without_rows
 
 FORMULA = "y ~ a + b + f + f:g:a"
 
@@ -155,7 +156,15 @@ ROWS = {
 def test_training_rows_are_refused_with(words):
     fit = fitted()
     with pytest.raises(InputError, match="do not fit together"):
-        require_sound_fit(replace(fit, data=replace(fit.data, **ROWS[words](fit.data))))
+        require_sound_fit(replace(fit, training=replace(fit.data, **ROWS[words](fit.data))))
+
+
+@pytest.mark.parametrize("name", ["n_rows", "n_dropped"])
+def test_numbers_of_rows_below_0_are_refused(name):
+    fit = without_rows(fitted())
+    require_sound_fit(fit)
+    with pytest.raises(InputError, match="do not fit together"):
+        require_sound_fit(replace(fit, training=replace(fit.training, **{name: -1})))
 
 
 GUIDED = {
@@ -225,7 +234,7 @@ def test_codes_of_factors_are_refused_with(words):
     assert isinstance(fit.data.X, EncodedColumns)
     X = EncodedColumns(fit.data.X.stored, Layout(*LAYOUTS[words](*fit.data.X.layout)))
     with pytest.raises(InputError, match="do not fit together"):
-        require_sound_fit(replace(fit, data=replace(fit.data, X=X)))
+        require_sound_fit(replace(fit, training=replace(fit.data, X=X)))
 
 
 SUMS = {

@@ -224,7 +224,7 @@ def test_a_fold_has_no_part_in_its_predictions(monkeypatch):
     assert {"x1", "x4", "f"} <= set(found.fit.design.predictors)
     held = by_fold.fold == 2
     y = fit.data.y + np.where(held, np.sin(np.arange(240)) / 5, 0.0)
-    changed = replace(fit, data=replace(fit.data, y=y))
+    changed = replace(fit, training=replace(fit.data, y=y))
     other = few_of(changed, evaluated_of(changed))
     np.testing.assert_array_equal(other.left_out[held], found.left_out[held])
     assert (other.left_out[~held] != found.left_out[~held]).any()

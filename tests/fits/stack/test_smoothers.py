@@ -179,7 +179,7 @@ def test_of_a_factor_of_many_levels_only_few_rows_have_indicators_at_a_time(monk
     fit = fit_of("y ~ a + f", data)
     assert isinstance(fit.data.X, EncodedColumns)
     monkeypatch.setattr(smoothers, "MOST_ROWS", 100)
-    expanded = replace(fit, data=replace(fit.data, X=indicated(fit.data.X)))
+    expanded = replace(fit, training=replace(fit.data, X=indicated(fit.data.X)))
     at_once = smoothers_of(expanded)
     monkeypatch.setattr(smoothers, "BLOCK", 128)
     seen = []
