@@ -30,7 +30,7 @@ from odrf.design.weights import row_labels
 from odrf.engine.boosting.leaf_values import BoostingParams
 from odrf.engine.boosting.losses import LOSSES
 from odrf.engine.directions.candidates import indicator_levels
-from odrf.engine.kernel_params import NO_PENALTY, KernelParams
+from odrf.engine.kernel_params import NO_LIMIT, NO_PENALTY, KernelParams
 from odrf.engine.resamples import ALL_ROWS, SUBSAMPLE, Sampling
 from odrf.engine.splits.impurity import SQUARED_ERROR
 from odrf.errors import InputError
@@ -40,7 +40,6 @@ from odrf.options.tree import (
     EFFORT,
     EXACT,
     EXACT_ROWS,
-    NO_LIMIT,
     subset_size_of,
     thresholds_of,
 )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from odrf.checks import AUTO, MOST, checked_jobs, checked_seed, checked_whole, is_word
 from odrf.engine.directions.candidates import indicator_levels
-from odrf.engine.kernel_params import AIC, BIC, NO_PENALTY, ON_RESPONSE, KernelParams
+from odrf.engine.kernel_params import AIC, BIC, NO_LIMIT, NO_PENALTY, ON_RESPONSE, KernelParams
 from odrf.engine.resamples import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Batch, Sampling
 from odrf.errors import InputError
 from odrf.options import words
@@ -41,7 +41,6 @@ EXACT_ROWS = (64, 128)
 # Single trees of up to so many rows are read, and searched exactly: of ten predictors that takes a
 # tenth of a second more.  Forests and boosting would take 1.1 to 2.4 times as long at all sizes.
 EXACT_TREE_ROWS = 10_000
-NO_LIMIT = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True)

@@ -91,11 +91,11 @@ projection : str, Family or mapping, default "logistic"
     splits on single predictors only (CART).  A mapping combines several families by their shares
     of the directions, such as ``{"axis": 0.5, "logistic": 0.5}``.
 
-    In a split on a factor alone, its levels are ordered by their mean response.  In a direction of
-    several predictors, a factor of more than six levels, or of more than two if the response is
-    classes, is replaced by these means.  The means of more than six levels are shrunk towards that
-    of the node, and a split by them must gain more, so that labels without meaning are hardly ever
-    chosen.
+    In a split on a factor alone, its levels are ordered by their mean response.  The means of more
+    than six levels are shrunk towards that of the node, and a split by them must gain more, so that
+    labels without meaning are hardly ever chosen; but not in trees of ``"axis"`` that try every
+    cut.  In a direction of several predictors, the levels of a factor have random effects: each is
+    shrunk by how reliable it is.
 subset_size : "random" or int, default "random"
     Predictors in each random subset.  By default the number is drawn for every direction, uniformly
     from 1 … min(⌈N(A)^0.4⌉, P), P being the number of predictors.  The theorems on consistency for
