@@ -230,11 +230,9 @@ class Forest(LazyArrays):
 
     def every(self, later: Callable[[Callable[[], NDArray[Any]]], Any]) -> dict[str, Any]:
         """Return all fields; of arrays that follow, what `later` makes of a function of them."""
-        kept = self.in_memory()
-        return {
-            name: kept[name] if name in kept else later(partial(self._following, name))
-            for name in _FIELDS
-        }
+        return {"surrogates": None, "lines": None} | {
+            name: later(partial(self._following, name)) for name in FOLLOWING
+        } | self.in_memory()
 
     def that_follow(self, names: Iterable[str] = FOLLOWING) -> set[str]:
         """Return which of these arrays follow from others."""
