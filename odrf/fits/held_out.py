@@ -47,7 +47,7 @@ def held_out_trees(fit: AnyFit, progress: bool = False) -> list[HeldOutTrees] | 
     that the final validation rows have chosen nothing; a tree that `prune` has cut has as many
     leaves as in the fit, or the next smaller number that pruning gives.
     """
-    if not fit.forest.is_split().any():
+    if fit.forest.lines is None and not fit.forest.is_split().any():
         return []
     if leaves_rows_out(fit):
         return _with_rows_missed(fit)

@@ -195,9 +195,14 @@ class MeasuredImportance(NamedTuple):
 def evaluated_measured(fit: AnyFit, table: pd.DataFrame, rows: str) -> MeasuredImportance:
     """Return importances evaluated by rows that did not grow the trees; `rows` names these."""
     measure = FITTED_BY_STEPS if fit.summed else REMOVED
-    if isinstance(fit, GuidedFit):
+    if _by_permuting(fit):
         measure = LOST_BY_PERMUTING
     return MeasuredImportance(table, f"{measure}, {rows}")
+
+
+def _by_permuting(fit: AnyFit) -> bool:
+    """Whether splits alone do not tell what predictors do: those of planes, and lines in leaves."""
+    return isinstance(fit, GuidedFit) or fit.forest.lines is not None
 
 
 def impurity_measured(fit: AnyFit) -> MeasuredImportance:
@@ -213,7 +218,7 @@ def held_out_table(fit: AnyFit, progress: bool = False) -> pd.DataFrame | None:
         return None
     data, control, first = fit.data, fit.control, fit.design.first
     evaluated = parts, data.X, responses_held_out(fit), data.weights, first
-    if isinstance(fit, GuidedFit):
+    if _by_permuting(fit):
         importance = permuted_importance(*evaluated, control.seed, control.n_jobs)
     else:
         importance = held_out_importance(*evaluated, fit.summed, control.n_jobs)

@@ -118,7 +118,8 @@ def importance(
     is evaluated by the rows that it did not draw.
 
     Every plane of a guided forest uses all columns of its tree, so that its coefficients do not
-    tell which of them divides the regions.  Its importances are the covariance of response and
+    tell which of them divides the regions; and of a tree with lines in its leaves the splits are
+    not all.  Their importances are the covariance of response and
     prediction, minus what is left of it when the predictor is permuted among the rows that
     evaluate.
 

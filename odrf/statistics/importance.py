@@ -210,7 +210,9 @@ def permuted_importance(
     seed: int,
     n_jobs: int,
 ) -> Floats:
-    """Return the held-out importance of each predictor (P,) where every split uses all of them.
+    """Return the held-out importance of each predictor (P,), of all of a tree together.
+
+    For splits that use all predictors, and for leaves with lines.
 
     It is the covariance of response and prediction over the validation rows, minus what is left of
     it when the columns of the predictor are permuted among them.
@@ -223,6 +225,8 @@ def permuted_importance(
         uses, array = np.zeros((forest.n_trees, len(first) - 1), dtype=bool), stored(held)
         for b, (begin, end) in enumerate(pairwise(forest.start[forest.root])):
             columns = np.unique(forest.index[begin:end])
+            if forest.lines is not None:
+                columns = np.union1d(columns, forest.lines.column)
             uses[b, np.searchsorted(first, columns, side="right") - 1] = True
         for j, (begin, end) in enumerate(zip(*rows_of_predictors(held, first), strict=True)):
             trees, values = np.flatnonzero(uses[:, j]), array[begin:end].copy()
@@ -254,7 +258,7 @@ def _covariances(
     """Return the covariance of the response with each of the `trees`: (B,), 0 for the others."""
     covariance = np.zeros(forest.n_trees)
     for b, leaf in leaves_by_tree(forest, X, n_jobs, trees):
-        covariance[b] = np.vdot(centred, forest.value[leaf])
+        covariance[b] = np.vdot(centred, forest.values(leaf, X, np.arange(len(leaf))))
     return covariance
 
 
