@@ -230,9 +230,11 @@ class Forest(LazyArrays):
 
     def every(self, later: Callable[[Callable[[], NDArray[Any]]], Any]) -> dict[str, Any]:
         """Return all fields; of arrays that follow, what `later` makes of a function of them."""
-        return {"surrogates": None, "lines": None} | {
-            name: later(partial(self._following, name)) for name in FOLLOWING
-        } | self.in_memory()
+        kept = {"lines": None} | self.in_memory()
+        return {
+            name: kept[name] if name in kept else later(partial(self._following, name))
+            for name in _FIELDS
+        }
 
     def that_follow(self, names: Iterable[str] = FOLLOWING) -> set[str]:
         """Return which of these arrays follow from others."""
