@@ -518,6 +518,6 @@ def test_a_tree_of_lines_is_saved_compared_and_tuned(inside, tmp_path, capsys):
     models = ["--model", "lines=tree leaves=linear", "--model", "tree"]
     shown = output(capsys, "compare", FORMULA, "table.csv", *models, "--set", "cv=2")
     assert "lines" in shown
-    grid = ["--model", "tree", "--grid", "leaves=constant,linear", "--set", "cv=2"]
+    grid = ["--model", "tree", "--grid", "leaves=constant,linear", "--set", "method=cv"]
     output(capsys, "tune", FORMULA, "table.csv", *grid, "--seed", "1", "--save", model)
     assert odrf.load(model).control.leaves == "linear"

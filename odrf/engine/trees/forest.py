@@ -230,10 +230,11 @@ class Forest(LazyArrays):
 
     def every(self, later: Callable[[Callable[[], NDArray[Any]]], Any]) -> dict[str, Any]:
         """Return all fields; of arrays that follow, what `later` makes of a function of them."""
-        kept = {"lines": None} | self.in_memory()
+        kept = self.in_memory()
         return {
             name: kept[name] if name in kept else later(partial(self._following, name))
             for name in _FIELDS
+            if name in kept or name in FOLLOWING
         }
 
     def that_follow(self, names: Iterable[str] = FOLLOWING) -> set[str]:
