@@ -105,6 +105,10 @@ OPTIONS_ABSENT: dict[str, dict[str, str]] = {
         "graf": "trees grow in threads",
     },
     "l2": dict.fromkeys(("odt", "odrf", "graf"), "leaves are means, not steps"),
+    "leaves": {
+        "odrf": "leaves are means, which trees average", "odbt": "see `leaf_values`",
+        "graf": "leaves are means",
+    },
     "leaf_values": dict.fromkeys(("odt", "odrf", "graf"), "leaves are means"),
     "learning_rate": dict.fromkeys(("odt", "odrf", "graf"), "no steps are added"),
     "loss": dict.fromkeys(("odt", "odrf", "graf"), "see `criterion`; leaves are means"),

@@ -104,7 +104,7 @@ def odt(
         3 allows, c·ln⁶n/n and c/√n; the constant c is found by 10-fold cross-validation.
     {pruning}
     min_leaf : int, default 5
-        Fewest rows of a leaf; rpart's default is 7.  A leaf with a line has at least twice as many.
+        Fewest rows of a leaf; rpart's default is 7.  A leaf with a line has three times as many.
     {max_depth, criterion, cause, split_scale, penalty, n_thresholds, split_search}
         Tables of up to 10,000 rows are searched as by ``"exact"``.  ``control.split_search`` of the
         tree says which it was.

@@ -47,6 +47,8 @@ OUTSIDE = {"formula", "data", "backend", "progress", "offset", *DESIGN_ARGUMENTS
 FIXED_OF_TREES = {
     "n_trees", "blend", "objective", "resample", "sample_fraction", "inference",
 }  # fmt: skip
+# Options that a forest does not have.
+FIXED_OF_FORESTS = {"leaves"}
 # Options that are checked with the data at hand.
 BY_DATA = {
     "odt": {
@@ -128,7 +130,7 @@ def test_seeds_and_threads_are_checked_where_they_are_resolved(name, option, dat
 
 
 def test_a_request_holds_the_options_of_trees_and_forests():
-    assert set(NAMES) == options("odrf") == options("odt") | FIXED_OF_TREES
+    assert set(NAMES) == options("odrf") | FIXED_OF_FORESTS == options("odt") | FIXED_OF_TREES
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

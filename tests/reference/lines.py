@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 
@@ -56,7 +58,7 @@ def cut_errors(x, y, weights, min_leaf, lines):
 
     values = np.unique(x)
     found = []
-    for low, high in zip(values[:-1], values[1:], strict=True):
+    for low, high in pairwise(values):
         left = x <= low
         if min_leaf <= left.sum() <= len(x) - min_leaf:
             found.append((error(left) + error(~left), low, high))
