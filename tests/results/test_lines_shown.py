@@ -86,10 +86,13 @@ def test_rules_keep_the_largest_terms(tree):
 
 
 def test_paths_of_pruning_lead_from_the_root_to_the_tree(tree, data):
-    for path in (tree.pruning_path(), tree.pruning_path(newdata=data)):
-        assert path.table.leaves.iloc[[0, -1]].tolist() == [tree.n_leaves, 1]
+    sizes = tree.pruning_path().table.leaves.tolist()
+    assert sizes == sorted(sizes, reverse=True)
+    assert 1 == sizes[-1] < sizes[0] <= tree.n_leaves
+    path = tree.pruning_path(newdata=data)
+    assert path.table.leaves.tolist() == sizes
     held_out = path.table.set_index("leaves").xerror * data.y.var(ddof=0)
-    for leaves in (1, tree.n_leaves):
+    for leaves in (1, sizes[0]):
         subtree = tree.prune(leaves=leaves)
         assert isinstance(subtree, LineTreeResults)
         assert subtree.n_leaves == leaves
