@@ -87,7 +87,7 @@ def test_predictions_are_within_the_range_of_their_leaf_and_a_little_more(seed):
     data = table_of(seed, missing=0.1)
     tree = grown(data)
     far = data.assign(a=data.a * 50, b=data.b - 20).drop(columns="y")
-    forest, leaf = tree.fit.forest, leaf_of(tree, data)
+    leaf = leaf_of(tree, data)
     predicted, reached = tree.predict(far).to_numpy(), leaf_of(tree, far)
     for node in np.unique(reached):
         own = data.y[leaf == node]
