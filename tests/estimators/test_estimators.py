@@ -420,7 +420,7 @@ def test_arrays_may_have_another_byte_order():
         (lambda X, y: ODTRegressor().fit(X, y).predict(X.assign(a="x")), r"holds text in X \("),
         (lambda X, y: ODTRegressor(weights="a"), r"'weights': fit\(\) takes them, as sample_wei"),
         (lambda X, y: ODTRegressor(formula="a"), r"'formula': fit\(X, y\) takes the rows"),
-        (lambda X, y: ODTRegressor(nothing=1), "'nothing'; it has projection, subset_size, "),
+        (lambda X, y: ODTRegressor(nothing=1), "'nothing'; it has leaves, projection, "),
     ],
 )
 def test_messages_name_what_the_user_of_an_estimator_knows(call, message, table):
