@@ -106,19 +106,8 @@ def _mean(x):
 
 # What the text calls by these names: a function of one of them would stand in its place.
 TAKEN = (
-    *(
-        "CLASSES",
-        "LINES",
-        "ROOTS",
-        "SPLITS",
-        "VALUES",
-        "math",
-        "struct",
-        "_columns",
-        "_leaf",
-        "_mean",
-    ),
-    *("_cumulated", "_filled", "_indicator", "_is_empty", "_label", "_number", "_scaled"),
+    *("CLASSES", "LINES", "ROOTS", "SPLITS", "VALUES", "math", "struct", "_columns", "_leaf"),
+    *("_mean", "_cumulated", "_filled", "_indicator", "_is_empty", "_label", "_number", "_scaled"),
     *("_single", "_square"),
     *("abs", "any", "bool", "dict", "enumerate", "float", "len", "map", "max", "min", "next"),
     *("range", "zip", "TypeError"),
@@ -229,8 +218,8 @@ def _column(fit: Description, column: matrix.MatrixColumn) -> str:
             return f"{float(empty)!r} if {tests} else {float(present)!r}"
         case _:
             product = " * ".join(map(_part, column.parts))
-            empty = f", {float(column.empty)!r}" if column.empty else ""
-            return f"_scaled({product}, {column.low!r}, {column.range!r}{empty})"
+            end = f", {float(column.empty)!r}" if column.empty else ""
+            return f"_scaled({product}, {column.low!r}, {column.range!r}{end})"
 
 
 def _empty(fit: Description, source: int) -> str:

@@ -275,7 +275,8 @@ def _decoded(
 ]:  # fmt: skip
     """Return splits that rows can reach, roots of trees, columns, the leaves, and their lines.
 
-    The columns are those of the splits and of the lines.  The leaves are numbers of nodes of the forest; splits call columns and leaves by their places.
+    The columns are those of the splits and of the lines.  The leaves are numbers of nodes of the
+    forest; splits call columns and leaves by their places.
     """
     number: dict[int, int] = {}
     roots: list[int] = []
@@ -309,16 +310,25 @@ def _decoded(
         for at in number
     )
     kept = tuple(column for j in used if (column := columns[j]) is not None)
-    of_leaves = tuple(
+    of_leaves = _lines(lines, sloped, place)
+    return splits, tuple(map(numbered, roots)), kept, np.array(leaves, dtype=np.int64), of_leaves
+
+
+def _lines(
+    lines: LeafLines | None, sloped: Mapping[int, list[tuple[int, float]]], place: Mapping[int, int]
+) -> tuple[Line, ...]:
+    """Return the lines of leaves with these columns and coefficients, which have another place."""
+    if lines is None:
+        return ()
+    return tuple(
         Line(
             float(lines.intercept[leaf]),
-            tuple((place[column], slope) for column, slope in sloped[leaf]),
+            tuple((place[column], slope) for column, slope in terms),
             float(lines.low[leaf]),
             float(lines.high[leaf]),
         )
-        for leaf in (leaves if lines is not None else ())
+        for leaf, terms in sloped.items()
     )
-    return splits, tuple(map(numbered, roots)), kept, np.array(leaves, dtype=np.int64), of_leaves
 
 
 def _slopes(

@@ -76,7 +76,7 @@ def test_lines_of_leaves_have_the_bits_of_predict(name):
 
 
 def test_lines_without_their_rows_predict_rows_without_empty_cells():
-    fit, new = case_of_lines("numbers")
+    fit, _ = case_of_lines("numbers")
     lean, data = fit.without_data(), wide_table()
     assert answers(lean, data, "response") == predicted(fit, data, "response")
     assert answers(lean, data[:1].assign(a=np.nan), "response") == [None]
