@@ -32,13 +32,20 @@ def lines(self: Of[Fit]) -> pd.DataFrame:
 class LineTreeResults(ODTResults):
     """A fitted tree whose leaves are lines, as returned by ``odrf.odt(…, leaves="linear")``.
 
+    Its chapters are those of `ODTResults`; besides, `lines` is the table of the leaves' lines.
+
     Examples
     --------
     >>> import odrf
-    >>> tree = odrf.odt("progression ~ .", odrf.load_data("diabetes"), leaves="linear", seed=1)
-    >>> print(tree)  # doctest: +SKIP
+    >>> data = odrf.load_data("diabetes")
+    >>> tree = odrf.odt("progression ~ bmi + bp", data, leaves="linear", seed=1)
+    >>> tree.n_leaves
+    1
+    >>> tree.lines["predictor"].tolist()
+    ['(intercept)', 'bmi', 'bp']
     """
 
+    # The tree
     lines = lines
 
     _lacks: ClassVar[Mapping[str, str]] = {
