@@ -388,7 +388,7 @@ def _column(fit: Description, column: matrix.MatrixColumn) -> str:
             level = f"{known} ? 1.0f : 0.0f"
             if column.empty is None:
                 return level
-            tests = " || ".join(_empty(fit, part.source) for part in parts)
+            tests = " || ".join(fit.empty(part.source) for part in parts)
             return f"{tests} ? {_single(column.empty)} : {level}"
         case matrix.EmptyColumn(sources=sources, empty=empty, present=present):
             tests = " || ".join(fit.empty(source) for source in sources)
@@ -398,7 +398,7 @@ def _column(fit: Description, column: matrix.MatrixColumn) -> str:
             for part in column.parts[1:]:
                 product = f"exact({product} * {_part(part)})"
             scaled = f"scaled({product}, {_double(column.low)}, {_double(column.range)})"
-            tests = " || ".join(_empty(fit, part.source) for part in column.parts)
+            tests = " || ".join(fit.empty(part.source) for part in column.parts)
             return f"{tests} ? {_single(column.empty)} : {scaled}" if column.empty else scaled
 
 

@@ -211,7 +211,7 @@ def _column(fit: Description, column: matrix.MatrixColumn) -> str:
             level = f"1.0 if {known} else 0.0"
             if column.empty is None:
                 return level
-            tests = " or ".join(_empty(fit, part.source) for part in parts)
+            tests = " or ".join(fit.empty(part.source) for part in parts)
             return f"{float(column.empty)!r} if {tests} else {level}"
         case matrix.EmptyColumn(sources=sources, empty=empty, present=present):
             tests = " or ".join(fit.empty(source) for source in sources)

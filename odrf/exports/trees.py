@@ -297,9 +297,8 @@ def _decoded(
     leaves = sorted({-1 - end for end in ends if end < 0})
     terms = {at: _terms(packed, at, columns) for at in number}
     sloped = {} if lines is None else {leaf: _slopes(lines, leaf, columns) for leaf in leaves}
-    used = sorted(
-        {column for listed in [*terms.values(), *sloped.values()] for column, _ in listed}
-    )
+    split_on = {column for listed in terms.values() for column, _ in listed}
+    used = sorted(split_on | {column for listed in sloped.values() for column, _ in listed})
     place = {column: at for at, column in enumerate(used)}
     leaf = {node: at for at, node in enumerate(leaves)}
 

@@ -659,6 +659,7 @@ def test_a_classifier_has_no_lines(table):
 
 def test_a_tree_of_lines_has_no_partial_fit(of_lines):
     assert hasattr(ODTRegressor(), "partial_fit") and not hasattr(of_lines, "partial_fit")
+    assert not hasattr(clone(of_lines), "partial_fit")
 
 
 def test_files_keep_a_tree_of_lines(of_lines, table):
