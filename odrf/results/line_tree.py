@@ -51,6 +51,5 @@ class LineTreeResults(ODTResults):
     _lacks: ClassVar[Mapping[str, str]] = {
         "a theorem": "its theorems are about constant leaves: fit without leaves=",
         "one sum of trees": OF_CONSTANTS,
-        "to_onnx": f"{OF_CONSTANTS}; use to_python(), to_c() or to_sql()",
         "rows to add": OF_CONSTANTS,
     }
