@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import pandas as pd
 
+from odrf import reports
 from odrf.fits.fit import Fit
 from odrf.results.absent import known
 from odrf.results.base import Of
 from odrf.results.tree import ODTResults
-from odrf.text.lines import lines_table
 
 OF_CONSTANTS = 'it is of trees with leaves="constant"'
 
@@ -26,7 +26,7 @@ def lines(self: Of[Fit]) -> pd.DataFrame:
     above.  If training rows have missing cells, ``fill`` is what stands in place of the product
     where the cell is missing.
     """
-    return lines_table(self.fit.forest, self.fit.design)
+    return reports.tree.lines_table(self.fit.forest, self.fit.design)
 
 
 class LineTreeResults(ODTResults):
