@@ -109,7 +109,10 @@ static float scaled(double number, double low, double width) {
 }
 
 # What the text calls its other functions and its arrays.
-PARTS = ("coefficients", "columns", "columns_of", "leaf_of", "mean_of", "roots", "splits", "values")
+PARTS = (
+    *("coefficients", "columns", "columns_of", "leaf_of", "lines", "mean_of", "roots", "sloped"),
+    *("slopes", "splits", "values"),
+)
 
 WALK = """
 static int leaf_of(const float *x, int node) {
@@ -125,7 +128,9 @@ static int leaf_of(const float *x, int node) {
     }
     return -1 - node;
 }
+"""
 
+MEAN = """
 static void mean_of(const float *x, double *mean) {
     int b, k;
     for (k = 0; k < N_VALUES; k++) mean[k] = 0.0;
@@ -134,6 +139,21 @@ static void mean_of(const float *x, double *mean) {
         for (k = 0; k < N_VALUES; k++) mean[k] += value[k];
     }
     for (k = 0; k < N_VALUES; k++) mean[k] /= N_TREES;
+}
+"""
+
+LINE = """
+static void mean_of(const float *x, double *mean) {
+    const int leaf = leaf_of(x, roots[0]);
+    /* volatile: products are rounded by themselves */
+    volatile double product, sum = lines[leaf].intercept;
+    int term;
+    for (term = lines[leaf].first; term < lines[leaf].last; term++) {
+        product = slopes[term] * x[sloped[term]];
+        sum = sum + product;
+    }
+    mean[0] = sum < lines[leaf].low ? lines[leaf].low : sum;
+    mean[0] = mean[0] > lines[leaf].high ? lines[leaf].high : mean[0];
 }
 """
 
@@ -176,7 +196,7 @@ def c_text(fit: Description, type: str, name: str) -> str:
         "",
         *_tables(fit, name),
         *_tools(columns),
-        WALK,
+        WALK + (LINE if fit.lines else MEAN),
         *columns,
         "",
         *_function(fit, type, name),
@@ -263,9 +283,25 @@ def _tables(fit: Description, name: str) -> list[str]:
     lines += _array("int", "columns", [str(term.column) for term in terms])
     lines += _array("float", "coefficients", [_single(term.coefficient) for term in terms])
     lines += _array("int", "roots", list(map(str, fit.roots)))
+    if fit.lines:
+        return [*lines, *_lines(fit)]
     lines += ["static const double values[][N_VALUES] = {"]
     lines += [f"    {{{_listed(map(_double, value))}}}," for value in fit.value]
     return [*lines, "};"]
+
+
+def _lines(fit: Description) -> list[str]:
+    """Return the lines of the leaves, whose coefficients of columns follow one another."""
+    head = "static const struct { double intercept, low, high; int first, last; } lines[] = {"
+    first, rows = 0, [head]
+    for line in fit.lines:
+        last = first + len(line.terms)
+        numbers = _listed(map(_double, (line.intercept, line.low, line.high)))
+        rows.append(f"    {{{numbers}, {first}, {last}}},")
+        first = last
+    terms = [term for line in fit.lines for term in line.terms]
+    rows += ["};", *_array("int", "sloped", [str(column) for column, _ in terms])]
+    return rows + _array("double", "slopes", [_double(slope) for _, slope in terms])
 
 
 def _array(kind: str, name: str, entries: list[str]) -> list[str]:
@@ -349,7 +385,11 @@ def _column(fit: Description, column: matrix.MatrixColumn) -> str:
     match column:
         case matrix.LevelColumn(parts=parts):
             known = " && ".join(f"value_{part.source} == {part.code}" for part in parts)
-            return f"{known} ? 1.0f : 0.0f"
+            level = f"{known} ? 1.0f : 0.0f"
+            if column.empty is None:
+                return level
+            tests = " || ".join(fit.empty(part.source) for part in parts)
+            return f"{tests} ? {_single(column.empty)} : {level}"
         case matrix.EmptyColumn(sources=sources, empty=empty, present=present):
             tests = " || ".join(fit.empty(source) for source in sources)
             return f"{tests} ? {_single(empty)} : {_single(present)}"
@@ -357,7 +397,9 @@ def _column(fit: Description, column: matrix.MatrixColumn) -> str:
             product = _part(column.parts[0])
             for part in column.parts[1:]:
                 product = f"exact({product} * {_part(part)})"
-            return f"scaled({product}, {_double(column.low)}, {_double(column.range)})"
+            scaled = f"scaled({product}, {_double(column.low)}, {_double(column.range)})"
+            tests = " || ".join(fit.empty(part.source) for part in column.parts)
+            return f"{tests} ? {_single(column.empty)} : {scaled}" if column.empty else scaled
 
 
 def _part(part: matrix.Multiplier) -> str:

@@ -168,16 +168,20 @@ class Multiplier:
     code: int | None
 
 
+NOTHING = np.float32(0)
+
+
 @dataclass(frozen=True)
 class NumberColumn:
     """A product scaled to (product - low) / range in float64, then float32; 0 if a part is empty.
 
-    It is clipped to ±1e30.
+    It is clipped to ±1e30.  `empty` is what it is instead of 0.
     """
 
     parts: tuple[Multiplier, ...]
     low: float
     range: float
+    empty: np.float32 = NOTHING
 
     def scaled(self, value: float) -> np.float32:
         """Return the scaled value of a product."""
@@ -186,9 +190,10 @@ class NumberColumn:
 
 @dataclass(frozen=True)
 class LevelColumn:
-    """1 where every label has its code, else 0."""
+    """1 where every label has its code, else 0; `empty` where a part is, unless that is None."""
 
     parts: tuple[Multiplier, ...]
+    empty: np.float32 | None = None
 
 
 @dataclass(frozen=True)

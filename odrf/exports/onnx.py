@@ -149,11 +149,16 @@ class OnnxColumns:
         """Return a column of the matrix, (n, 1) in float32."""
         graph = self.graph
         match column:
-            case matrix.LevelColumn(parts=parts):
+            case matrix.LevelColumn(parts=parts, empty=filled):
                 known = self._level(parts[0].source, parts[0].code or 0)
                 for part in parts[1:]:
                     known = graph.add("And", [known, self._level(part.source, part.code or 0)])
-                return graph.cast(known, np.float32)
+                level = graph.cast(known, np.float32)
+                where = self.either([self._empty(part.source) for part in parts])
+                if filled is None or where is None:
+                    return level
+                fill = graph.constant(np.array([[filled]], dtype=np.float32))
+                return graph.add("Where", [where, fill, level])
             case matrix.EmptyColumn(sources=sources, empty=empty, present=present):
                 where = self.either([self._empty(source) for source in sources])
                 assert where is not None
@@ -169,8 +174,8 @@ class OnnxColumns:
         scaled = graph.add("Div", [scaled, self._number(column.range)])
         scaled = graph.add("Max", [scaled, self._number(-FARTHEST)])
         scaled = graph.cast(graph.add("Min", [scaled, self._number(FARTHEST)]), np.float32)
-        zero = graph.constant(np.zeros((1, 1), dtype=np.float32))
-        return graph.add("Where", [graph.add("IsNaN", [product]), zero, scaled])
+        fill = graph.constant(np.array([[column.empty]], dtype=np.float32))
+        return graph.add("Where", [graph.add("IsNaN", [product]), fill, scaled])
 
     def _source(self, number: int) -> str:
         """Return a source, (n, 1): a float64, or the code of a label."""
@@ -366,7 +371,12 @@ def onnx_model(fit: Description) -> onnx.ModelProto:
         for column in columns
     ]
     made = OnnxColumns(fit, graph)
-    mean = _mean_of_leaves(graph, fit, _leaves(graph, fit, made))
+    x = made.all_columns()
+    leaves = _leaves(graph, fit, made, x)
+    if fit.lines:
+        mean = _lines_of_leaves(graph, fit, leaves, x)
+    else:
+        mean = _mean_of_leaves(graph, fit, leaves)
     outputs = _outputs(graph, fit, mean, made.without_prediction())
     whole = helper.make_graph(
         graph.nodes,
@@ -409,9 +419,9 @@ def _any_column(fit: Description) -> tuple[str, ...]:
     return known[:1]
 
 
-def _leaves(graph: GraphBuilder, fit: Description, made: OnnxColumns) -> str:
+def _leaves(graph: GraphBuilder, fit: Description, made: OnnxColumns, x: str) -> str:
     """Return the leaf (n, B) that each row reaches in each tree, by its number among all leaves."""
-    tables, x = SplitTables(fit), made.all_columns()
+    tables = SplitTables(fit)
     begin = graph.constant(np.array([0])), graph.constant(np.array([1]))
     n_rows = graph.add("Slice", [graph.add("Shape", [x]), *begin])
     shape = graph.add("Concat", [n_rows, graph.constant(np.array([len(fit.roots)]))], axis=0)
@@ -520,6 +530,31 @@ def _mean_of_leaves(graph: GraphBuilder, fit: Description, leaves: str) -> str:
     n_trees = np.int64(len(fit.roots))
     summed = _loop(graph, body, n_trees, (zeros, total, more), np.float64, number)
     return graph.add("Div", [summed, graph.constant(np.float64(len(fit.roots)))])
+
+
+def _lines_of_leaves(graph: GraphBuilder, fit: Description, leaves: str, x: str) -> str:
+    """Return what the lines of the leaves (n, 1) predict (n, 1), added in float64.
+
+    A column without a coefficient has one of 0, which changes no sum: columns ascend in a line.
+    """
+    slopes: NDArray[np.float64] = np.zeros((len(fit.columns) + 1, len(fit.lines)))
+    for leaf, line in enumerate(fit.lines):
+        for column, slope in line.terms:
+            slopes[column, leaf] = slope
+    begin, low, high = (
+        graph.add("Gather", [graph.constant(np.array(numbers)), leaves])
+        for numbers in zip(*((e.intercept, e.low, e.high) for e in fit.lines), strict=True)
+    )
+    body = graph.body()
+    total, number = body.fresh("total"), body.fresh("number")
+    of_leaves = body.add("Gather", [graph.constant(slopes), number], axis=0)
+    at = body.add("Unsqueeze", [number, graph.constant(np.array([0]))])
+    values = body.cast(body.add("Gather", [x, at], axis=1), np.float64)
+    product = body.add("Mul", [body.add("Gather", [of_leaves, leaves], axis=0), values])
+    more = body.add("Add", [total, product])
+    times = np.int64(len(fit.columns))
+    value = _loop(graph, body, times, (begin, total, more), np.float64, number)
+    return graph.add("Min", [graph.add("Max", [value, low]), high])
 
 
 def _outputs(

@@ -61,9 +61,9 @@ def _indicator(code, level):
     return math.nan if code < 0 else float(code == level)
 
 
-def _scaled(number, low, width):
+def _scaled(number, low, width, empty=0.0):
     if number != number:
-        return 0.0
+        return empty
     return _single(min(max((number - low) / width, -1e30), 1e30))
 '''
 
@@ -85,8 +85,9 @@ def _cumulated(mean):
         total += value
         totals.append(total)
     return totals
+"""
 
-
+MEAN = """
 def _mean(x):
     sums = [0.0] * len(VALUES[0])
     for root in ROOTS:
@@ -95,10 +96,18 @@ def _mean(x):
     return [total / len(ROOTS) for total in sums]
 """
 
+LINE = """
+def _mean(x):
+    value, low, high, terms = LINES[_leaf(x, ROOTS[0])]
+    for column, coefficient in terms:
+        value += coefficient * x[column]
+    return [min(max(value, low), high)]
+"""
+
 # What the text calls by these names: a function of one of them would stand in its place.
 TAKEN = (
-    *("CLASSES", "ROOTS", "SPLITS", "VALUES", "math", "struct", "_columns", "_leaf", "_mean"),
-    *("_cumulated", "_filled", "_indicator", "_is_empty", "_label", "_number", "_scaled"),
+    *("CLASSES", "LINES", "ROOTS", "SPLITS", "VALUES", "math", "struct", "_columns", "_leaf"),
+    *("_mean", "_cumulated", "_filled", "_indicator", "_is_empty", "_label", "_number", "_scaled"),
     *("_single", "_square"),
     *("abs", "any", "bool", "dict", "enumerate", "float", "len", "map", "max", "min", "next"),
     *("range", "zip", "TypeError"),
@@ -126,15 +135,19 @@ def python_text(fit: Description, type: str, name: str) -> str:
         )
         for split in fit.splits
     ]
+    leaves = _table("VALUES", list(map(tuple, fit.value.tolist())))
+    if fit.lines:
+        lines = [(line.intercept, line.low, line.high, line.terms) for line in fit.lines]
+        leaves = _table("LINES", lines)
     parts = [
         f'"""{_in_docstring(fit.title)}, written by odrf {__version__}."""\n',
         BEGIN.strip("\n") + "\n",
         f"CLASSES = {fit.labels!r}",
         f"ROOTS = {fit.roots!r}",
-        _table("VALUES", list(map(tuple, fit.value.tolist()))),
+        leaves,
         "# threshold, left, right, terms; node -1 - i is leaf i",
         _table("SPLITS", splits) + "\n",
-        WALK,
+        WALK + (LINE if fit.lines else MEAN),
         _columns_text(fit) + "\n",
         _function(fit, type, name),
     ]
@@ -195,13 +208,18 @@ def _column(fit: Description, column: matrix.MatrixColumn) -> str:
     match column:
         case matrix.LevelColumn(parts=parts):
             known = " and ".join(f"value_{part.source} == {part.code}" for part in parts)
-            return f"1.0 if {known} else 0.0"
+            level = f"1.0 if {known} else 0.0"
+            if column.empty is None:
+                return level
+            tests = " or ".join(fit.empty(part.source) for part in parts)
+            return f"{float(column.empty)!r} if {tests} else {level}"
         case matrix.EmptyColumn(sources=sources, empty=empty, present=present):
             tests = " or ".join(fit.empty(source) for source in sources)
             return f"{float(empty)!r} if {tests} else {float(present)!r}"
         case _:
             product = " * ".join(map(_part, column.parts))
-            return f"_scaled({product}, {column.low!r}, {column.range!r})"
+            end = f", {float(column.empty)!r}" if column.empty else ""
+            return f"_scaled({product}, {column.low!r}, {column.range!r}{end})"
 
 
 def _part(part: matrix.Multiplier) -> str:

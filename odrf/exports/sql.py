@@ -18,6 +18,7 @@ from odrf.exports.trees import (
     Branch,
     Description,
     LabelSides,
+    Line,
     NumberSides,
     Term,
     cells_of,
@@ -69,8 +70,12 @@ class Dialect:
 
     def clipped(self, text: str, farthest: float) -> str:
         """Return a number between ±`farthest`; it must not be NULL, which some would leave out."""
+        return self.between(text, -farthest, farthest)
+
+    def between(self, text: str, low: float, high: float) -> str:
+        """Return a number that is at least `low` and at most `high`; it must not be NULL."""
         least, greatest = ("MIN", "MAX") if self.single is None else ("LEAST", "GREATEST")
-        return f"{least}({greatest}({text}, {self.number(-farthest)}), {self.number(farthest)})"
+        return f"{least}({greatest}({text}, {self.number(low)}), {self.number(high)})"
 
     def literal(self, value: Any) -> str:
         """Return a text, truth or number of the user."""
@@ -198,16 +203,38 @@ class SqlColumns:
     def term(self, column: int, coefficient: np.float32) -> str:
         """Return a coefficient times a column of the matrix, in 32 bits."""
         match self.fit.columns[column]:
-            case matrix.LevelColumn(parts=parts):
+            case matrix.LevelColumn(parts=parts, empty=empty):
                 tests = " AND ".join(self.is_label(each.source, each.code or 0) for each in parts)
-                return self._where(tests, coefficient, np.float32(0))
+                level = self._where(tests, coefficient, np.float32(0))
+                if empty is None or self.complete:
+                    return level
+                unknown = " OR ".join(self.is_empty(each.source) for each in parts)
+                filled = self.dialect.single_number(coefficient * empty)
+                return level.replace("CASE", f"CASE WHEN {unknown} THEN {filled}", 1)
             case matrix.EmptyColumn(sources=sources, empty=empty, present=present):
                 if self.complete:
                     return self.dialect.single_number(coefficient * present)
                 tests = " OR ".join(map(self.is_empty, sources))
                 return self._where(tests, coefficient * empty, coefficient * present)
             case matrix.NumberColumn() as number:
-                return self._scaled(number, coefficient)
+                return f"{self.dialect.single_number(coefficient)} * {self._scaled(number)}"
+
+    def line(self, line: Line) -> str:
+        """Return what a line predicts, in 64 bits."""
+        number = self.dialect.number
+        if not line.terms:
+            return number(min(max(line.intercept, line.low), line.high))
+        terms = [number(line.intercept)]
+        for column, slope in line.terms:
+            sign = "-" if slope < 0 else "+"
+            of = self.fit.columns[column]
+            if isinstance(of, matrix.NumberColumn):
+                value = self._scaled(of)
+            else:
+                value = self.term(column, np.float32(1))
+            value = f"CAST({value} AS {self.dialect.double})"
+            terms.append(f"{sign} {number(abs(slope))} * {value}")
+        return self.dialect.between(" ".join(terms), line.low, line.high)
 
     def levels(self, source: int, coefficients: dict[int, np.float32]) -> str:
         """Return the coefficient of the level that a factor has, by code; 0 for others."""
@@ -225,7 +252,8 @@ class SqlColumns:
         single = self.dialect.single_number
         return f"CASE WHEN {condition} THEN {single(yes)} ELSE {single(no)} END"
 
-    def _scaled(self, column: matrix.NumberColumn, coefficient: np.float32) -> str:
+    def _scaled(self, column: matrix.NumberColumn) -> str:
+        """Return a column of numbers, in 32 bits."""
         dialect = self.dialect
         scaled = " * ".join(map(self._part, column.parts))
         if column.low != 0:
@@ -236,14 +264,13 @@ class SqlColumns:
         if column.range != 1:
             scaled = f"{scaled} / {dialect.number(column.range)}"
         if any(self.is_empty(part.source) != "FALSE" for part in column.parts):
-            scaled = f"COALESCE({scaled}, {dialect.number(0.0)})"
+            scaled = f"COALESCE({scaled}, {dialect.number(float(column.empty))})"
         if any(
             isinstance(self.fit.sources[part.source], matrix.Cell | matrix.Applied)
             for part in column.parts
         ):
             scaled = dialect.clipped(scaled, FARTHEST)
-        text = dialect.narrowed(scaled) if dialect.single is not None else f"({scaled})"
-        return f"{dialect.single_number(coefficient)} * {text}"
+        return dialect.narrowed(scaled) if dialect.single is not None else f"({scaled})"
 
     def _part(self, part: matrix.Multiplier) -> str:
         if part.code is None:
@@ -286,6 +313,8 @@ def sql_text(fit: Description, type: str, dialect: str, complete: bool) -> str:
             for k, label in enumerate(fit.labels)
         ]
         return ",\n".join(columns)
+    if fit.lines:
+        return writer.numbers(lambda leaf: writer.columns.line(fit.lines[leaf]))
     if not fit.labels:
         return writer.numbers(share(0))
 

@@ -13,12 +13,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.engine.lines.leaf_lines import LeafLines
 from odrf.engine.trees.forest import predicted_classes
 from odrf.engine.trees.packing import HEAD, Packed
 from odrf.errors import InputError
 from odrf.exports import columns as matrix
 from odrf.fits.fit import AnyFit
-from odrf.fits.missing import filling_forest
+from odrf.fits.missing import column_means, filling_forest
 
 
 class Term(NamedTuple):
@@ -43,6 +44,19 @@ class Branch:
 
 
 @dataclass(frozen=True)
+class Line:
+    """What a leaf predicts: intercept + Σ coefficient·column, but at least low, at most high.
+
+    Products and sums are in float64, from the first term to the last; columns ascend.
+    """
+
+    intercept: float
+    terms: tuple[tuple[int, float], ...]
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class Description:
     """Trees as functions of the columns of a data frame; it holds no training rows.
 
@@ -53,12 +67,13 @@ class Description:
     `fills`: by column what a missing value is filled with.
     `required`: a row with a missing value in one of these columns has no prediction.
     `with_empty_text`: the columns that have an empty text among the levels of a factor.
-    `columns`: the columns of the matrix that the splits use.
+    `columns`: the columns of the matrix that splits and lines use.
     `roots` (B,): the first split of each tree; or -1 - i for leaf i.
     `nodes` (L,): the number of each leaf within its tree.
     `value` (L, K): the mean response or the class shares of each leaf.
     `votes`: whether values are votes, to be scaled to add up to 1.
     `ordered`: whether the predicted class is the median, instead of the most probable class.
+    `lines` (L,): what the leaves predict, instead of `value`; none unless they have lines.
     """
 
     title: str
@@ -77,6 +92,7 @@ class Description:
     value: NDArray[np.float64]
     votes: bool
     ordered: bool
+    lines: tuple[Line, ...] = ()
 
     @cached_property
     def used_sources(self) -> tuple[int, ...]:
@@ -131,7 +147,7 @@ class Description:
 def level_of(column: matrix.MatrixColumn) -> tuple[int, int] | None:
     """Return the factor and the code if a column is a level; None for products and others."""
     match column:
-        case matrix.LevelColumn(parts=(matrix.Multiplier(source=source, code=int(code)),)):
+        case matrix.LevelColumn((matrix.Multiplier(source=source, code=int(code)),), empty=None):
             return source, code
     return None
 
@@ -174,6 +190,12 @@ def description_of(fit: AnyFit) -> Description:
         variables = [design.recipe.variables[s] for each in used_by for s in sources_in(each)]
         cells = {cell for variable in variables for cell in variable.columns}
         required = tuple(name for name in kinds if name in cells or name in required)
+    elif forest.lines is not None:
+        means = column_means(fit.data).astype(np.float32)
+        for j in fillable:
+            column = columns[j]
+            if isinstance(column, matrix.NumberColumn | matrix.LevelColumn):
+                columns[j] = replace(column, empty=means[j])
     elif fillable:
         forest = filling_forest(fit, np.array(fillable, dtype=np.int64))
         for j in fillable:
@@ -182,7 +204,7 @@ def description_of(fit: AnyFit) -> Description:
             columns.append(
                 None if column is None else replace(empty, sources=tuple(sources_in(column)))
             )
-    splits, roots, kept, leaves = _decoded(forest.packed, columns)
+    splits, roots, kept, leaves, lines = _decoded(forest.packed, columns, forest.lines)
     known = _known(sources, {s for column in kept for s in sources_in(column)})
     matrix.require_known(
         kinds, [*required, *(cell for source in known for cell in cells_of(source))]
@@ -214,6 +236,7 @@ def description_of(fit: AnyFit) -> Description:
         value=forest.value[leaves],
         votes=fit.votes,
         ordered=fit.ordered,
+        lines=lines,
     )
 
 
@@ -250,11 +273,15 @@ def _known(
 
 
 def _decoded(
-    packed: Packed, columns: list[matrix.MatrixColumn | None]
-) -> tuple[tuple[Branch, ...], tuple[int, ...], tuple[matrix.MatrixColumn, ...], NDArray[np.int64]]:
-    """Return splits that rows can reach, roots of trees, columns of the splits, and the leaves.
+    packed: Packed, columns: list[matrix.MatrixColumn | None], lines: LeafLines | None
+) -> tuple[
+    tuple[Branch, ...], tuple[int, ...], tuple[matrix.MatrixColumn, ...], NDArray[np.int64],
+    tuple[Line, ...],
+]:  # fmt: skip
+    """Return splits that rows can reach, roots of trees, columns, the leaves, and their lines.
 
-    The leaves are numbers of nodes of the forest; splits call columns and leaves by their places.
+    The columns are those of the splits and of the lines.  The leaves are numbers of nodes of the
+    forest; splits call columns and leaves by their places.
     """
     number: dict[int, int] = {}
     roots: list[int] = []
@@ -269,7 +296,9 @@ def _decoded(
     ends = [*roots, *chain.from_iterable(children.values())]
     leaves = sorted({-1 - end for end in ends if end < 0})
     terms = {at: _terms(packed, at, columns) for at in number}
-    used = sorted({column for listed in terms.values() for column, _ in listed})
+    sloped = {} if lines is None else {leaf: _slopes(lines, leaf, columns) for leaf in leaves}
+    split_on = {column for listed in terms.values() for column, _ in listed}
+    used = sorted(split_on | {column for listed in sloped.values() for column, _ in listed})
     place = {column: at for at, column in enumerate(used)}
     leaf = {node: at for at, node in enumerate(leaves)}
 
@@ -285,7 +314,33 @@ def _decoded(
         for at in number
     )
     kept = tuple(column for j in used if (column := columns[j]) is not None)
-    return splits, tuple(map(numbered, roots)), kept, np.array(leaves, dtype=np.int64)
+    of_leaves = _lines(lines, sloped, place)
+    return splits, tuple(map(numbered, roots)), kept, np.array(leaves, dtype=np.int64), of_leaves
+
+
+def _lines(
+    lines: LeafLines | None, sloped: Mapping[int, list[tuple[int, float]]], place: Mapping[int, int]
+) -> tuple[Line, ...]:
+    """Return the lines of leaves with these columns and coefficients, which have another place."""
+    if lines is None:
+        return ()
+    return tuple(
+        Line(
+            float(lines.intercept[leaf]),
+            tuple((place[column], slope) for column, slope in terms),
+            float(lines.low[leaf]),
+            float(lines.high[leaf]),
+        )
+        for leaf, terms in sloped.items()
+    )
+
+
+def _slopes(
+    lines: LeafLines, node: int, columns: list[matrix.MatrixColumn | None]
+) -> list[tuple[int, float]]:
+    """Return columns and coefficients of a line, without columns that are always 0."""
+    listed = zip(*(each.tolist() for each in lines.line(node)), strict=True)
+    return [(column, slope) for column, slope in listed if columns[column] is not None]
 
 
 def _records(packed: Packed, root: int) -> Iterator[int]:
@@ -388,8 +443,12 @@ def _goes_left(fit: Description, split: Branch, value: float | None) -> bool:
         match column:
             case matrix.LevelColumn(parts=parts):
                 scaled = np.float32(value is not None and parts[0].code == value)
+                if value is None and column.empty is not None:
+                    scaled = column.empty
             case matrix.EmptyColumn(empty=empty, present=present):
                 scaled = empty if value is None else present
+            case matrix.NumberColumn(empty=empty) if value is None:
+                scaled = empty
             case matrix.NumberColumn(parts=parts) if value is not None:
                 ranked = isinstance(fit.sources[parts[0].source], matrix.RankedCell)
                 scaled = column.scaled(float(value) + ranked)

@@ -300,7 +300,8 @@ def to_sql(self: Of[Fit], dialect: str, type: str = "response", *, complete: boo
     with a list.  A sum of several columns is compared as in `predict`, for columns scaled to
     [0, 1], in floats of 32 bits: in DuckDB and PostgreSQL every row goes to the leaf that
     `predict` sends it to.  SQLite has floats of 64 bits only.  There a row whose sum lies
-    within about 1e-7 of a threshold may go to the other side.
+    within about 1e-7 of a threshold may go to the other side, and what lines in leaves predict
+    differs by about 1e-7 of its size.
 
     Parameters
     ----------

@@ -51,7 +51,5 @@ class LineTreeResults(ODTResults):
     _lacks: ClassVar[Mapping[str, str]] = {
         "a theorem": "its theorems are about constant leaves: fit without leaves=",
         "one sum of trees": OF_CONSTANTS,
-        **dict.fromkeys(("to_c", "to_onnx", "to_python"), OF_CONSTANTS),
         "rows to add": OF_CONSTANTS,
-        "to_sql": OF_CONSTANTS,
     }

@@ -560,7 +560,9 @@ class Growing(TreeEstimator):
 
 def _can_be_updated(estimator: Any) -> bool:
     """Return whether the trees of an estimator take more rows, which trees of lines do not."""
-    return getattr(estimator, "leaves", "constant") == "constant"
+    if hasattr(estimator, "results_"):
+        return hasattr(estimator.results_, "update")
+    return getattr(estimator, "leaves", "constant") != "linear"
 
 
 class Updating(TreeEstimator):

@@ -420,7 +420,7 @@ def test_arrays_may_have_another_byte_order():
         (lambda X, y: ODTRegressor().fit(X, y).predict(X.assign(a="x")), r"holds text in X \("),
         (lambda X, y: ODTRegressor(weights="a"), r"'weights': fit\(\) takes them, as sample_wei"),
         (lambda X, y: ODTRegressor(formula="a"), r"'formula': fit\(X, y\) takes the rows"),
-        (lambda X, y: ODTRegressor(nothing=1), "'nothing'; it has projection, subset_size, "),
+        (lambda X, y: ODTRegressor(nothing=1), "'nothing'; it has leaves, projection, "),
     ],
 )
 def test_messages_name_what_the_user_of_an_estimator_knows(call, message, table):
@@ -659,6 +659,7 @@ def test_a_classifier_has_no_lines(table):
 
 def test_a_tree_of_lines_has_no_partial_fit(of_lines):
     assert hasattr(ODTRegressor(), "partial_fit") and not hasattr(of_lines, "partial_fit")
+    assert not hasattr(clone(of_lines), "partial_fit")
 
 
 def test_files_keep_a_tree_of_lines(of_lines, table):

@@ -11,7 +11,7 @@ import pytest
 
 import odrf
 from benchmarks.reliability.export_targets import COMPILER, compiled, in_c, predicted
-from exported import CASES, case, wide_table
+from exported import CASES, LINES, case, case_of_lines, wide_table
 from odrf import InputError
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="no compiler of C")
@@ -88,3 +88,11 @@ def test_a_tree_without_splits_is_a_constant():
     with compiled(fit.to_c()) as (library, _):
         library.predict.restype = ctypes.c_double
         assert library.predict(None) == fit.predict(wide_table())[0]
+
+
+@pytest.mark.filterwarnings("ignore:.*levels that no training row has")
+@pytest.mark.parametrize("name", LINES)
+def test_lines_of_leaves_have_the_bits_of_predict(name):
+    fit, new = case_of_lines(name)
+    for tree in (fit, fit.prune(1)):
+        assert in_c(tree, new, "response") == predicted(tree, new, "response")

@@ -10,7 +10,7 @@ import pytest
 
 import odrf
 from benchmarks.reliability.export_targets import in_onnx, predicted
-from exported import CASES, case, wide_table
+from exported import CASES, LINES, case, case_of_lines, wide_table
 from odrf import InputError
 
 
@@ -130,3 +130,11 @@ def test_without_onnx_it_says_what_to_install(monkeypatch):
         monkeypatch.delitem(sys.modules, module)
     with pytest.raises(InputError, match="odrf\\[onnx\\]"):
         fit.to_onnx()
+
+
+@pytest.mark.filterwarnings("ignore:.*levels that no training row has")
+@pytest.mark.parametrize("name", LINES)
+def test_lines_of_leaves_have_the_bits_of_predict(name):
+    fit, new = case_of_lines(name)
+    check(fit, new)
+    check(fit.prune(1), new)

@@ -10,7 +10,7 @@ import pytest
 
 import odrf
 from benchmarks.reliability.export_targets import in_python, predicted
-from exported import CASES, case, wide_table
+from exported import CASES, LINES, case, case_of_lines, wide_table
 from odrf import InputError
 
 
@@ -64,3 +64,19 @@ def test_missing_values_of_all_kinds_are_empty(empty):
 def test_the_name_is_one(name):
     with pytest.raises(InputError, match="name="):
         case("numbers")[0].to_python(name=name)
+
+
+@pytest.mark.filterwarnings("ignore:.*levels that no training row has")
+@pytest.mark.parametrize("name", LINES)
+def test_lines_of_leaves_have_the_bits_of_predict(name):
+    fit, new = case_of_lines(name)
+    assert answers(fit, new, "response") == predicted(fit, new, "response")
+    cut = fit.prune(1)
+    assert answers(cut, new, "response") == predicted(cut, new, "response")
+
+
+def test_lines_without_their_rows_predict_rows_without_empty_cells():
+    fit, _ = case_of_lines("numbers")
+    lean, data = fit.without_data(), wide_table()
+    assert answers(lean, data, "response") == predicted(fit, data, "response")
+    assert answers(lean, data[:1].assign(a=np.nan), "response") == [None]

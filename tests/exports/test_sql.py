@@ -9,7 +9,7 @@ import pytest
 
 import odrf
 from benchmarks.reliability.export_targets import in_duckdb, in_sqlite, predicted
-from exported import CASES, case, wide_table
+from exported import CASES, LINES, case, case_of_lines, wide_table
 from odrf import InputError
 from odrf.exports.sql import DIALECTS
 from odrf.exports.trees import _of_ordinal, _ordinal
@@ -254,3 +254,26 @@ def test_classes_of_other_types_are_refused(name, given):
     data = pd.DataFrame({"a": range(20), "y": pd.cut(range(20), 2)})
     with pytest.raises(InputError, match="the classes of 'y' are of type Interval"):
         getattr(odrf.odt("y ~ a", data, seed=1), name)(*given)
+
+
+@pytest.mark.filterwarnings("ignore:.*levels that no training row has")
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "sqlite"])
+@pytest.mark.parametrize("name", LINES)
+def test_lines_of_leaves_are_those_of_predict(name, dialect):
+    fit, new = case_of_lines(name)
+    assert RUN[dialect](fit.to_sql(dialect, "leaf"), new) == predicted(fit, new, "leaf")
+    found, expected = RUN[dialect](fit.to_sql(dialect), new), predicted(fit, new)
+    if dialect == "duckdb":
+        assert found == expected
+    else:  # SQLite has no floats of 32 bits, and this DuckDB may round decimals twice
+        near = 1e-6 if dialect == "sqlite" else 1e-14
+        np.testing.assert_allclose(
+            np.array(found, float), np.array(expected, float), rtol=near, atol=near
+        )
+
+
+def test_lines_of_complete_rows_have_a_shorter_text():
+    fit, data = case_of_lines("numbers")[0], wide_table()
+    short = fit.to_sql("duckdb", complete=True)
+    assert len(short) < len(fit.to_sql("duckdb"))
+    assert in_duckdb(short, data) == predicted(fit, data)

@@ -371,6 +371,7 @@ def fits_of_all_kinds() -> dict[str, Any]:
             made[f"auto of {response}"] = odrf.auto(f"{response} ~ a + b", data, seed=1)
     made["blend"] = odrf.odrf("y ~ a + b", data, n_trees=30, blend=True, seed=1)
     made["surrogates"] = odrf.odt("y ~ a + b", data, missing="surrogate", seed=1)
+    made["lines"] = odrf.odt("y ~ a + b", data, leaves="linear", seed=1)
     made["estimand"] = one("odrf of times").estimand("rmst", time=0.5)
     for name, fit in [*made.items()]:
         if hasattr(fit, "without_data"):
