@@ -11,17 +11,17 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from docutils import nodes
 from jupyter_cache.executors import utils
-from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
 # Pages are run by other processes: they import this copy of the package, too.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
 os.environ["ODRF_QUIET"] = "1"
+
+import links  # noqa: E402
+import members  # noqa: E402
 
 from odrf import __version__  # noqa: E402
 
@@ -36,6 +36,7 @@ extensions = [
     "numpydoc",
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
+    "sphinx_codeautolink",
 ]
 root_doc = "docs/index"
 include_patterns = [
@@ -61,6 +62,8 @@ myst_heading_anchors = 3
 suppress_warnings = [
     "myst.xref_missing",  # tests/test_docs.py checks links to files of the repository
     "myst.header",
+    "codeautolink.parse_block",  # cells of the shell
+    "codeautolink.match_block",  # examples whose remarks to doctest are not shown
     "ref.citation",  # docstrings list sources that their text need not name again
 ]
 nb_execution_mode = "cache"
@@ -76,43 +79,16 @@ nitpicky = True
 default_role = "py:obj"
 nitpick_ignore_regex = [("py:obj", r"[A-Za-z_]\w*")]
 autodoc_typehints = "none"
-autodoc_member_order = "groupwise"
+autodoc_member_order = "bysource"
 add_module_names = False
 numpydoc_show_class_members = False
+toc_object_entries_show_parents = "hide"
+codeautolink_concat_default = True  # cells of a page use the names of those before them
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 
-BASES = ("FittedResults", "TreeResults")  # what they have is described with each result
-
-
-def link_by_last_names(
-    app: Sphinx, env: BuildEnvironment, node: pending_xref, contnode: nodes.TextElement
-) -> nodes.reference | None:
-    """Link names that docstrings give without their module, such as `ODTResults.prune`."""
-    if node.get("refdomain") != "py":
-        return None
-    *owner, last = node["reftarget"].split(".")
-    owner = ["ODRFResults" if name in BASES else name for name in owner[-1:]]
-    place = place_of(env, [*owner, last]) or place_of(env, owner) or place_of(env, [last])
-    if place is None:
-        return None
-    page, anchor = place
-    uri = app.builder.get_relative_uri(node["refdoc"], page)
-    return nodes.reference("", "", contnode, internal=True, refuri=f"{uri}#{anchor}")
-
-
-def place_of(env: BuildEnvironment, names: list[str]) -> tuple[str, str] | None:
-    """Return page and anchor of the object whose full name ends so, if there is exactly one."""
-    ending = "".join(f".{name}" for name in names)
-    places = {
-        (entry.docname, entry.node_id)
-        for full, entry in env.domains.python_domain.objects.items()
-        if ending and full.endswith(ending)
-    }
-    return places.pop() if len(places) == 1 else None
-
-
 def setup(app: Sphinx) -> None:
-    """Connect the function that links names."""
-    app.connect("missing-reference", link_by_last_names)
+    """Connect what makes the pages of the API, and links to them."""
+    app.connect("source-read", members.read)
+    links.setup(app)

@@ -45,7 +45,7 @@ EXACTLY: dict[str, Any] = (
 )
 
 
-# Texts that pandas takes for empty cells, unless it is told otherwise.
+# Texts that pandas takes for missing values, unless it is told otherwise.
 EMPTY = (
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
     "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
@@ -111,7 +111,8 @@ def read_separated(
     ``write.table``, the first line has one name less, and the names of the rows are left out, with
     a warning.  Blanks after separators and around names do not count.  Columns named in `text`
     stay text, as they are written; the table need not have them, and a mapping gives levels, which
-    are no empty cells.  The texts `na` are empty cells, and so are `EMPTY` unless "" is among `na`.
+    are no missing values.  The texts `na` are missing values, and so are `EMPTY` unless "" is
+    among `na`.
     """
     rows = _looked_through(source, separator, named)
     if not rows.names:
@@ -169,7 +170,7 @@ def _all_different(names: list[str], named: str) -> list[str]:
 def _empty_cells(
     na: list[str], text: Mapping[str, Iterable[str]] | Iterable[str], names: list[str]
 ) -> Any:
-    """Return the texts that are empty cells; by column, if some are levels there."""
+    """Return the texts that are missing values; by column, if some are levels there."""
     empty = na if "" in na else [*EMPTY, *na]
     levels = {name: set(text[name]) for name in text} if isinstance(text, Mapping) else {}
     if not any(each.intersection(empty) for each in levels.values()):

@@ -1,4 +1,4 @@
-"""Small tables of times to events of two or three causes, drawn by hypothesis."""
+"""Small tables of survival times of two or three causes, drawn by hypothesis."""
 
 from __future__ import annotations
 

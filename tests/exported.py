@@ -47,14 +47,14 @@ def wide_table() -> pd.DataFrame:
 
 
 def with_holes(data: pd.DataFrame, columns: list[str], share: float) -> pd.DataFrame:
-    """Return a copy with empty cells in some columns of numbers and text."""
+    """Return a copy with missing values in some columns of numbers and text."""
     rng = np.random.default_rng(8)
     empty = {name: data[name].mask(rng.random(len(data)) < share) for name in columns}
     return data.assign(**empty)
 
 
 def new_rows(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows, some with empty cells, some with levels that no training row has."""
+    """Return the rows, some with missing values, some with levels that no training row has."""
     new = with_holes(data, ["a", "b", "f", "m", "k2"], 0.15)
     new["f"] = new["f"].where(np.arange(len(new)) % 11 > 0, "unseen")
     new["k"] = new["k"].where(np.arange(len(new)) % 13 > 0, 77)

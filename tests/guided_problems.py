@@ -64,7 +64,7 @@ def with_empty_cells(
 
 @st.composite
 def guided_problems(draw: st.DrawFn, max_rows: int = 50) -> GuidedProblem:
-    """Ties, constant columns, factors, empty cells and zero weights, K = 1 … 5.
+    """Ties, constant columns, factors, missing values and zero weights, K = 1 … 5.
 
     Rows may be there more than once, or differ by so little that a plane may not tell them apart.
     The mean of a numeric response is 0: so its moments too add up without rounding, in any order.

@@ -38,7 +38,7 @@ def data_with(p: int, kind: str) -> pd.DataFrame:
 
 @cache
 def times_with(p: int) -> pd.DataFrame:
-    """The same predictors, with times to an event, of which some are censored."""
+    """The same predictors, with survival times, of which some are censored."""
     data = data_with(p, "numbers")
     times = np.exp(-data[NUMBER].rank(pct=True)) * np.random.default_rng(p).exponential(size=ROWS)
     ends = np.random.default_rng(p + 1).exponential(size=ROWS)

@@ -1,4 +1,4 @@
-"""Small tables of times to an event, drawn by hypothesis: ties, weights, truncation, censoring."""
+"""Small tables of survival times, drawn by hypothesis: ties, weights, truncation, censoring."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ CLASSES = {
 OF_TIMES = {
     "odt": SurvivalTreeResults, "odrf": SurvivalForestResults, "odbt": SurvivalBoostedResults,
 }  # fmt: skip
-"""What the functions give for a time to an event."""
+"""What the functions give for a survival time."""
 FUNCTIONS = ("odt", "odrf", "odbt", "graf")
 """Those that grow one model; `auto` has few options of its own."""
 HAS, LACKS = "yes", "–"
@@ -178,7 +178,7 @@ def _table(names: Iterable[str], lines: dict[str, dict[str, str]]) -> str:
 
 
 def _of_times() -> str:
-    """Return the table of what fits to times to an event have."""
+    """Return the table of what fits to survival times have."""
     has = {
         name: {words for words in dir(one) if not words.startswith("_")}
         for name, one in OF_TIMES.items()
@@ -211,7 +211,7 @@ def tables() -> dict[str, str]:
         "every fit": ", ".join(f"`{name}`" for name in sorted(everywhere)) + ".",
         "some fits": _table(CLASSES, lacking),
         "one kind": "\n".join(alone),
-        "times to an event": _of_times(),
+        "survival times": _of_times(),
         "every function": ", ".join(f"`{name}`" for name in sorted(shared)) + ".",
         "some functions": _table(FUNCTIONS, some),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import io
@@ -10,6 +11,7 @@ import re
 import runpy
 from contextlib import redirect_stdout
 from pathlib import Path
+from types import SimpleNamespace
 
 import matplotlib
 import pandas as pd
@@ -34,6 +36,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md")) + sorted((DOCS / "api").glob("*.md"))
 API = "\n".join(path.read_text(encoding="utf-8") for path in (DOCS / "api").glob("*.md"))
+CLASSES_OF_PAGES = re.findall(r"^```\{(?:class|members)\} ([\w.]+)$", API, flags=re.MULTILINE)
 GALLERY = (DOCS / "gallery.md").read_text(encoding="utf-8")
 FROM_R = (ROOT / "vignettes" / "from-r.md").read_text(encoding="utf-8")
 LINKED = [
@@ -87,27 +90,89 @@ def test_the_settings_can_be_read():
     "module", [odrf, odrf.sklearn, odrf.simulate], ids=lambda module: module.__name__
 )
 def test_every_public_name_is_described(module):
-    if f".. automodule:: {module.__name__}\n   :members:" in API:
-        return
-    described = re.findall(r"^\.\. \w+(?::\w+)?:: ([\w.]+)$", API, flags=re.MULTILINE)
+    described = [
+        *re.findall(r"^\.\. \w+(?::\w+)?:: ([\w.]+)$", API, flags=re.MULTILINE),
+        *CLASSES_OF_PAGES,
+    ]
     missing = {f"{module.__name__}.{name}" for name in module.__all__} - set(described)
     # odrf.Patch is odrf.projections.Patch, and odrf.simulate has a page of its own
     assert missing - {"odrf.Patch", "odrf.simulate"} == set()
 
 
 def test_every_family_and_result_class_is_described():
-    described = set(re.findall(r"^\.\. autoclass:: [\w.]+\.(\w+)$", API, flags=re.MULTILINE))
+    described = {name.rpartition(".")[-1] for name in CLASSES_OF_PAGES}
+    described |= set(re.findall(r"^\.\. autoclass:: [\w.]+\.(\w+)$", API, flags=re.MULTILINE))
     wanted = {family.__name__ for family in FAMILIES.values()}
     wanted |= {found.__name__ for found in (ODTResults, ODRFResults, ODBTResults, GRAFResults)}
     assert wanted - described == set()
 
 
 def test_what_the_api_describes_exists():
-    for name in re.findall(
+    found = re.findall(
         r"^\.\. auto(?:class|function|exception):: ([\w.]+)$", API, flags=re.MULTILINE
-    ):
+    )
+    for name in [*found, *CLASSES_OF_PAGES]:
         module, last = name.rsplit(".", 1)
         assert hasattr(importlib.import_module(module), last), name
+
+
+MEMBERS = runpy.run_path(str(DOCS / "members.py"))
+RESULTS = [name for name in CLASSES_OF_PAGES if name.startswith("odrf.results.")]
+
+
+def test_the_page_of_a_class_has_all_its_methods_once():
+    assert len(RESULTS) >= 10
+    for name in CLASSES_OF_PAGES:
+        kind = MEMBERS["named"](name)
+        listed = [each for names in MEMBERS["members"](kind).values() for each in names]
+        ours = {
+            each
+            for each in dir(kind)
+            if not each.startswith("_")
+            and any(each in vars(base) for base in kind.__mro__ if "odrf" in base.__module__)
+            and each not in MEMBERS["hidden"](kind)
+        }
+        assert sorted(listed) == sorted(ours), name
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_methods_of_results_stand_below_headings_in_the_order_of_the_pages(name):
+    groups = MEMBERS["members"](MEMBERS["named"](name))
+    assert "" not in groups  # a method above the first heading of its class
+    assert list(groups) == [group for group in MEMBERS["GROUPS"] if group in groups]
+    names = [each for group in groups.values() for each in group]
+    if "ale" in names:
+        assert names.index("predict") < names.index("importance") < names.index("ale")
+
+
+def test_headings_in_bodies_of_result_classes_are_those_of_the_pages():
+    for path in (ROOT / "odrf" / "results").rglob("*.py"):
+        for line in re.findall(
+            r"^    # ([A-Z].*)$", path.read_text(encoding="utf-8"), re.MULTILINE
+        ):
+            assert line in MEMBERS["GROUPS"], (path.name, line)
+
+
+def test_a_table_of_methods_begins_with_what_predicts():
+    text = MEMBERS["table"](
+        "odrf.results.tree.ODTResults", MEMBERS["members"](ODTResults), linked=False
+    )
+    assert text.index("| **Predictions** |") < text.index("`predict <") < text.index("`ale <")
+    assert "Return the importance of each predictor" in text
+
+
+def test_the_gallery_shows_a_small_picture_of_each_plot():
+    drawn = runpy.run_path(str(DOCS / "pictures.py"))
+    before, after = GALLERY.split(drawn["END"])
+    shown = re.findall(r"\[!\[(\S+)\]\((\S+)\)\]\((\S+)\)", before)
+    plots = [name for _, name, _ in drawn["sections"](after) if "." in name]
+    others = [path.name for path in (DOCS / "pictures").glob("*.*")]
+    assert sorted(name for name, _, _ in shown) == sorted([*plots, *others])
+    files = {path for _, path, _ in shown}
+    assert files == {name_of(path)[5:] for path in (DOCS / "pictures" / "gallery").iterdir()}
+    assert {name: target for name, _, target in shown if name in plots} == {
+        name: f"#{slug(name)}" for name in plots
+    }
 
 
 def test_every_plot_is_in_the_gallery():
@@ -287,7 +352,7 @@ def test_what_numba_compiles_is_left_out_of_the_coverage():
 
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-TOUR = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
+TOUR = (ROOT / "docs" / "which-function.md").read_text(encoding="utf-8")
 
 
 def test_ci_runs_the_test_command_of_the_readme():
@@ -347,3 +412,85 @@ def test_figures_beside_other_forests_are_those_of_the_results():
     of_treeple, of_ydf = (longest_beside(results, method) for method in METHODS)
     assert f"longest on the same table ({of_treeple}), beside ydf on another" in words
     assert f"beside ydf on another one ({of_ydf})" in words
+
+
+# ------------------------------------------------------------------------------------------------
+# Words: those of the field, in all that users read.
+# ------------------------------------------------------------------------------------------------
+
+
+WORDS = {
+    r"judg(?:e[sd]?|ing|ement)": "evaluate",
+    r"empty\s+cells?": "missing value",
+    r"times?\s+to\s+(?:an\s+)?events?": "survival time",
+    r"(?:trees?|runs?)\s+(?:drew|draws?)\s+(?:\w+\s+)?rows?": "sample",
+    r"did\s+not\s+draw": "did not sample",
+    r"rows?\s+(?:is|are|were)\s+drawn": "are sampled",
+    r"stand-ins?": "resampled value",
+}
+"""What pages, docstrings and messages must not say, with the word of the field."""
+NOT_READ = ("odrf/engine/", "odrf/projections/")  # kernels, whose words users do not see
+
+
+def texts_of_modules():
+    """The docstrings and messages of each module, as one text."""
+    for path in sorted((ROOT / "odrf").rglob("*.py")):
+        if not name_of(path).startswith(NOT_READ):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            strings = (each.value for each in ast.walk(tree) if isinstance(each, ast.Constant))
+            yield name_of(path), "\n".join(each for each in strings if isinstance(each, str))
+
+
+def test_users_read_the_words_of_the_field():
+    pages = {name_of(path): path.read_text(encoding="utf-8") for path in LINKED}
+    for page in ("CONTRIBUTING.md", "CHANGELOG.md"):  # for developers, and of older versions
+        del pages[page]
+    read = pages | dict(texts_of_modules())
+    assert len(read) > 200
+    wrong = [
+        f"{name}: {found[0]!r}; use {word!r}"
+        for name, text in read.items()
+        for pattern, word in WORDS.items()
+        for found in re.finditer(rf"\b{pattern}\b", text, re.IGNORECASE)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "text", ["It is judged", "An Empty cell", "a time to an event", "a tree drew this row"]
+)
+def test_other_words_are_found(text):
+    assert any(re.search(rf"\b{pattern}\b", text, re.IGNORECASE) for pattern in WORDS)
+
+
+# ------------------------------------------------------------------------------------------------
+# Links of names, where Sphinx is installed.
+# ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "about", "place"),
+    [
+        ("odrf(…)", None, "odrf.odrf"),
+        ("odrf.odt", None, "odrf.odt"),
+        ("predict", None, "odrf.results.forest.ODRFResults.predict"),
+        ("prune(leaves=5)", "ODTResults", "odrf.results.tree.ODTResults.prune"),
+        ("tree.prune(alpha=0.5).plot()", None, "odrf.results.tree.ODTResults.prune"),
+        ("ODTResults.prune", None, "odrf.results.tree.ODTResults.prune"),
+        ("alpha", None, None),
+        ("years.prune()", None, None),
+        ("Surv(time, event) ~ .", None, None),
+    ],
+)
+def test_names_lead_to_their_entries(text, about, place):
+    pytest.importorskip("sphinx")
+    place_of = runpy.run_path(str(DOCS / "links.py"))["place_of"]
+    names = [
+        *("odrf.odrf", "odrf.odt", "odrf.results.forest.ODRFResults.predict"),
+        *("odrf.results.tree.ODTResults.predict", "odrf.results.tree.ODTResults.prune"),
+        "odrf.results.forest.ODRFResults.prune",
+    ]
+    objects = {name: SimpleNamespace(docname="page", node_id=name) for name in names}
+    domains = SimpleNamespace(python_domain=SimpleNamespace(objects=objects))
+    found = place_of(SimpleNamespace(domains=domains), text, about)
+    assert found == (None if place is None else ("page", place))

@@ -19,7 +19,7 @@ from shown import results_of
 pytestmark = [
     pytest.mark.filterwarnings("error"),
     pytest.mark.filterwarnings("ignore:.* is an old spelling:FutureWarning"),
-    pytest.mark.filterwarnings("ignore:every (tree|run) drew:UserWarning"),
+    pytest.mark.filterwarnings("ignore:every (tree|run) sampled:UserWarning"),
     pytest.mark.filterwarnings("ignore:.* trees are few for standard errors:UserWarning"),
     # of an old matplotlib beside a new pyparsing
     pytest.mark.filterwarnings("ignore:.* deprecated( -|,) use:DeprecationWarning"),

@@ -68,7 +68,7 @@ def assert_apart(result, *tables):
 
 FITS = {
     "odt": lambda data: odrf.odt("y ~ a + b", data, seed=1),
-    "odt of empty cells by surrogates": lambda data: odrf.odt(
+    "odt of missing values by surrogates": lambda data: odrf.odt(
         "y ~ a + b", data, missing="surrogate", seed=1
     ),
     "odrf": lambda data: odrf.odrf("y ~ a + b", data, n_trees=3, seed=1),

@@ -74,7 +74,7 @@ def odbt(
     Parameters
     ----------
     {formula}
-        With a time to an event, ``"Surv(time, event) ~ ."`` (see `odrf.Surv`), the result is a
+        With a survival time, ``"Surv(time, event) ~ ."`` (see `odrf.Surv`), the result is a
         `SurvivalBoostedResults`.
     {data}
     loss : str, default "auto"
@@ -96,7 +96,7 @@ def odbt(
           the last of the loss of "above this class or not".  Every round grows a tree for each of
           these, and the predicted class is the median.
 
-        For a time to an event, ``Surv(time, event)``, of which some are censored:
+        For a survival time, ``Surv(time, event)``, of which some are censored:
 
         - ``"cox"``, the default: the negative log partial likelihood of proportional hazards, with
           the ties of Efron [6]_.  The trees add up to the logarithm of the relative hazard.
@@ -151,26 +151,26 @@ def odbt(
     {n_thresholds, split_search}
         It takes up to 2.4 times as long.
     sample_fraction : float, default 1.0
-        Share of the rows that each tree draws at random, without replacement.
+        Share of the rows that each tree samples at random, without replacement.
     predictor_fraction : float, default 1.0
-        Share of the predictors of its run that each tree draws at random.
+        Share of the predictors of its run that each tree samples at random.
     n_runs : "auto" or int, default "auto"
-        Boosting runs, whose mean is the fit.  By default one, but ten for times to an event, unless
+        Boosting runs, whose mean is the fit.  By default one, but ten for survival times, unless
         `validation` holds out rows.  With several, each run has a bootstrap sample of the
         rows and a share `run_predictors` of the predictors.  Scores are averaged before they are
         transformed to means or probabilities.  `ODBTResults.oob_error` is the error on the rows
-        that runs did not draw.
+        that runs did not sample.
     run_predictors : float, default 1.0
-        Share of the predictors that each of several runs draws (feature bagging).
+        Share of the predictors that each of several runs samples (feature bagging).
     validation : "auto", float, "oob", None or array-like, default "auto"
         How to choose the number of rounds.  A number holds out this share of the rows, the same of
         each class, or of rows with and without an event, and keeps the rounds up to the smallest
         loss on them, at least one.  True or False for each row says which rows are held out; fits
         that are made again, as for importances, hold out the same share at random.  ``"oob"``, for
-        several runs, uses the out-of-bag loss: that of each row by the runs that did not draw it.
+        several runs, uses the out-of-bag loss: that of each row by the runs that did not sample it.
         With None all `n_trees` rounds are kept, and so they are by default for numbers and classes:
         on small tables, holding out rows usually costs more accuracy than too many rounds do,
-        unless the noise is strong.  By default rounds for times to an event are chosen out of bag
+        unless the noise is strong.  By default rounds for survival times are chosen out of bag
         or, with one run, by a fifth of the rows: after all rounds, the curves of most tables were
         too far apart (``benchmarks/options/boosted_survival.py``).
     patience : "auto" or int, default "auto"
@@ -185,13 +185,13 @@ def odbt(
     {weights}
         The loss is weighted, too.
     {class_weights, groups}
-        `validation` holds out whole groups, and runs draw whole groups in place of rows.
+        `validation` holds out whole groups, and runs sample whole groups in place of rows.
         `sample_fraction` is of whole groups.
     {order}
         `validation` holds out the latest times.  A row is out of bag for a run only if it is later
-        than all rows that the run can draw.
+        than all rows that the run can sample.
     {strata}
-        `validation` holds out, and runs draw, equal shares of the strata; `sample_fraction` is of
+        `validation` holds out, and runs sample, equal shares of the strata; `sample_fraction` is of
         every stratum.
     {missing, unseen, kind, seed}
     n_jobs : int, optional

@@ -39,7 +39,7 @@ def design_of(
 ) -> tuple[Design, TrainingData]:
     """Return design and training rows of a call.
 
-    The column `aside` is not used as a predictor.  The response may be a time to an event if
+    The column `aside` is not used as a predictor.  The response may be a survival time if
     `with_times`.
     """
     return build_design(

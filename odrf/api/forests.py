@@ -70,7 +70,7 @@ def odrf(
     Parameters
     ----------
     {formula}
-        With a time to an event, ``"Surv(time, event) ~ ."`` (see `odrf.Surv`), the result is a
+        With a survival time, ``"Surv(time, event) ~ ."`` (see `odrf.Surv`), the result is a
         `SurvivalForestResults`.
     data : DataFrame, path or Chunks
         {about data}
@@ -93,7 +93,7 @@ def odrf(
         log loss of the probabilities.  ``"brier"`` lowers log loss, too, ``"log_loss"`` more.
     {projection, subset_size, n_projections}
     n_singles : "auto" or int, default "auto"
-        Single predictors tried at each node, drawn anew for each node; a number above P is P.  By
+        Single predictors tried at each node, sampled anew for each node; a number above P is P.  By
         default all P predictors up to 60, and max(60, ⌈√P⌉) of more.  With ``projection="axis"``
         the numbers of the ordinary random forest: ⌈√P⌉ for classes and ⌈P/3⌉ for a regression.
         With ``"sparse"`` none.
@@ -108,7 +108,7 @@ def odrf(
     {pruning}
     min_leaf : int, default 2
         Fewest rows of a leaf; small, because averaging over trees smooths the predictions.  In a
-        blend 1 to 10, depending on the kind of tree, unless you set it.  For times to an event,
+        blend 1 to 10, depending on the kind of tree, unless you set it.  For survival times,
         whose leaves have curves, 20, or a fifteenth of few rows, and in a blend half to twice that.
     {max_depth, criterion, cause}
     split_scale : {"response", "auto", "log", "box_cox", "normal", "ranks"}, default "response"
@@ -121,22 +121,22 @@ def odrf(
         If one tree has all rows, tables of up to 10,000 rows are searched as by ``"exact"``, which
         takes up to 1.7 times as long.
     resample : {"auto", "bootstrap", "subsample", "none"}, default "auto"
-        How each tree draws its rows: with replacement, without replacement, or all rows.
+        How each tree samples its rows: with replacement, without replacement, or all rows.
         Out-of-bag results need one of the first two.  By default a bootstrap; in a blend a
         subsample.
     sample_fraction : "auto", float or callable, default "auto"
-        Rows that each tree draws, as a share of n, or a function of n that gives it.  By default 1
-        for a bootstrap and 0.632 for a subsample, which gives about as many distinct rows; in a
+        Rows that each tree samples, as a share of n, or a function of n that gives it.  By default
+        1 for a bootstrap and 0.632 for a subsample, which gives about as many distinct rows; in a
         blend 0.632 to 0.9, depending on the kind of tree.  The theory of honest forests needs a
         share that falls with n, such as ``lambda n: n**-0.3``.
     {honest}
-        Rows that a tree did not draw at all are out of bag.  With ``resample="subsample"`` and a
+        Rows that a tree did not sample at all are out of bag.  With ``resample="subsample"`` and a
         `sample_fraction` that falls with n, class probabilities are consistent (Perry et al.,
         Theorem 2; see `ODRFResults.consistency`).  They are more moderate, which helps where noise
         makes those of a plain forest too extreme (``benchmarks/options/honesty.py``).
     inference : bool, default False
         Grow the forest for standard errors (`ODRFResults.comparisons`, `ODRFResults.slopes`):
-        trees of one kind (``blend=False``), each on 30 % of the rows, drawn without replacement
+        trees of one kind (``blend=False``), each on 30 % of the rows, sampled without replacement
         (``resample="subsample"``, ``sample_fraction=0.3`` unless you set it).  There are 4,000 by
         default: averages need 500, intervals of single rows of a table of 1,000 rows up to 4,000,
         which take 3 seconds on one core where 500 take 0.4.  Then standard errors of averaged
@@ -144,20 +144,21 @@ def odrf(
         unless you set `honest`: averages of honest forests are further from the truth
         (``benchmarks/inference/effects_coverage.py``).
     {weights}
-        Rows are drawn whatever their weight; the weights then count within the tree and out of bag.
+        Rows are sampled whatever their weight; the weights then count within the tree and out of
+        bag.
     {class_weights, groups}
-        Each tree draws whole groups in place of rows: all rows of a group enter it equally often,
+        Each tree samples whole groups in place of rows: all rows of a group enter it equally often,
         or are all out of bag.  So out-of-bag errors and prediction intervals are those of new
         groups, and standard errors have the groups as their units (Efron 1992).  Rows of
         ``Surv(start, stop, event)`` are those of one subject if none of a group overlap in time:
         `min_leaf` then counts subjects, as that many times the mean number of their rows.
     {order}
-        A row is out of bag for a tree only if it is later than all rows that the tree can draw.
-        Half of the trees draw from all rows, and have no out-of-bag rows.  Each of the others draws
-        from the rows up to the time of a random row in the later half.  So rows of the first half
-        are never out of bag, and late rows are in fewer trees.
+        A row is out of bag for a tree only if it is later than all rows that the tree can sample.
+        Half of the trees sample from all rows, and have no out-of-bag rows.  Each of the others
+        samples from the rows up to the time of a random row in the later half.  So rows of the
+        first half are never out of bag, and late rows are in fewer trees.
     {strata}
-        Each tree draws the same share of every stratum.
+        Each tree samples the same share of every stratum.
     {missing, unseen, kind}
     backend : {"auto", "threads", "dask", "joblib"}, default "auto"
         Where trees are grown.  The forest is the same, bit by bit.  ``"threads"``: in threads of

@@ -188,6 +188,6 @@ def _warn_of_outliers(design: Design, data: TrainingData) -> None:
     if crowded:
         warn_user(
             f"{listed(crowded)}: most values are within a thousandth of the range, and planes do "
-            "not tell them apart: make codes for unknown values empty cells, or use log(x); "
+            "not tell them apart: make codes for unknown values missing values, or use log(x); "
             "odrf() and odbt() do not mind"
         )

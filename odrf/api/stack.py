@@ -68,7 +68,7 @@ def auto(
     Parameters
     ----------
     {formula}
-        Times to an event are refused.
+        Survival times are refused.
     {data}
     n_trees : int, default 500
         Trees of the forest, at least 20; the other forests have half as many, but at least 20.
@@ -119,7 +119,7 @@ def auto(
     standard errors when both are put together; else this model is left out.
 
     The kernel smoother has a Gaussian or a Laplace kernel; kernel, width and penalty are chosen by
-    leaving out one row at a time, of at most 500 rows.  It uses at most 3,000 rows, drawn at
+    leaving out one row at a time, of at most 500 rows.  It uses at most 3,000 rows, sampled at
     random, and there is none with fewer than five.  An oblique smoother is chosen, and evaluated,
     without each of five folds of rows; importances are those of 50 to 200 trees, more with many
     columns.  There is none with fewer than 20 rows, and gradients have no part with more than 150

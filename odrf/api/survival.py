@@ -1,4 +1,4 @@
-"""Results of fits for times to an event; loaded when a response is one."""
+"""Results of fits for survival times; loaded when a response is one."""
 
 from __future__ import annotations
 

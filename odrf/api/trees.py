@@ -67,7 +67,7 @@ def odt(
     Parameters
     ----------
     {formula}
-        With a time to an event, ``"Surv(time, event) ~ ."`` (see `odrf.Surv`), the result is a
+        With a survival time, ``"Surv(time, event) ~ ."`` (see `odrf.Surv`), the result is a
         `SurvivalTreeResults`.
     data : DataFrame, path or Chunks
         {about data}

@@ -27,7 +27,7 @@ PREDICTORS: Final = {"": False, ", with a factor and missing cells": True}
 def compile_beforehand(progress: bool = True) -> None:
     """Compile what trees and forests need, and keep it on disk for later processes.
 
-    Fits trees and forests to small made-up tables: for numbers, classes and times to an event as
+    Fits trees and forests to small made-up tables: for numbers, classes and survival times as
     responses, with numbers, a factor and missing cells as predictors.  What is on disk already is
     not compiled again.  The bar is all that it shows, unless compiled code cannot be kept.
     """
@@ -84,7 +84,7 @@ def _forest_of_times(table: pd.DataFrame) -> None:
 
 
 def _table_of_times(with_both: bool) -> pd.DataFrame:
-    """Return a table with times to an event, of which a third are censored."""
+    """Return a table with survival times, of which a third are censored."""
     table = _table(1, with_both)
     table["time"] = np.exp(table.pop("y"))
     return table.assign(event=np.arange(ROWS) % 3 > 0)

@@ -189,12 +189,12 @@ def add_out(parser: argparse.ArgumentParser, default: str) -> None:
         "--type",
         choices=["response", "class", "prob", "cumulative", "leaf", "trees", *OF_TIMES],
         help="what to predict (default: the response; for classes also their probabilities; for "
-        "times to an event the risk)",
+        "survival times the risk)",
     )
     parser.add_argument(
         "--times",
         metavar="T1,T2,…",
-        help="for times to an event: at which times, such as 365,730",
+        help="for survival times: at which times, such as 365,730",
     )
     parser.add_argument(
         "--keep",

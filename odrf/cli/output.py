@@ -134,12 +134,12 @@ def plot_to(path: Path | None, drawn: Callable[[], Any]) -> None:
 
 OF_CLASSES = ("class", "prob", "cumulative")
 OF_TIMES = ("risk", "survival", "hazard", "incidence", "time", "rmst", "lost", "quantile", "link")
-# Types of fits for times to an event that others have, too.
+# Types of fits for survival times that others have, too.
 OF_OTHERS = ("quantile", "link")
 PREDICTED = {
     "regression": "a number",
     "classification": "a class",
-    "survival": "a time to an event",
+    "survival": "a survival time",
 }
 DEFAULTS = {"survival": "risk"}
 
@@ -203,7 +203,7 @@ def check_type(type: str | None, times: str | None, kind: str) -> None:
     for words, given in of_times.items():
         if given and kind != "survival":
             raise InputError(
-                f"{words} is for times to an event, and the response is {PREDICTED[kind]}: "
+                f"{words} is for survival times, and the response is {PREDICTED[kind]}: "
                 "leave it out"
             )
 

@@ -23,7 +23,7 @@ from odrf.errors import InputError, warn_user
 
 # What stands in cells without a value.
 SIGNS_OF_EMPTY = ("", "?", ".", "-", "--", "*", "n.a.", "missing", "unknown")
-# Where nearly all texts are numbers, so few others are taken for what stands in empty cells.
+# Where nearly all texts are numbers, so few others are taken for what stands in missing values.
 NEARLY_ALL, FEW = 0.9, 3
 # Beside a comma, or a point where decimals have commas.
 APOSTROPHES, SPACES = ("'", "\u2019"), (" ", "\u00a0", "\u202f")
@@ -40,7 +40,7 @@ def read_table(
     """Read a table from a file, or from stdin if `path` is ``-``; its rows are numbered from 1.
 
     Its format is by default that of the ending of the file; csv for stdin and for unknown endings.
-    In the columns `text` what is written stays so, such as 007, and levels are no empty cells.
+    In the columns `text` what is written stays so, such as 007, and levels are no missing values.
     """
     format = form.format
     if format is None:
@@ -67,7 +67,7 @@ def read_table(
 def known_texts(fit: Any) -> dict[str, list[str]]:
     """Return the columns that a fit knows as text, so that new rows are read as its rows were.
 
-    Each has its levels: one that is written as an empty cell, such as NA, is a level there, too.
+    Each has its levels: one that is written as a missing value, such as NA, is a level there, too.
     """
     schema, response = fit.design.schema, fit.design.response
     held = zip(schema.columns, schema.contents, strict=True)
@@ -268,7 +268,7 @@ def _warn_of_thousands(name: Any, grouped: pd.Series, sign: str, decimal: str) -
 
 
 def _empty(bare: pd.Series, numbers: pd.Series) -> pd.Series:
-    """Return which texts seem to stand in empty cells; none if there are other texts, too."""
+    """Return which texts seem to stand in missing values; none if there are other texts, too."""
     others = bare[~numbers]
     known = others.str.lower().isin(SIGNS_OF_EMPTY).all()
     few = len(others) <= FEW and numbers.mean() >= NEARLY_ALL

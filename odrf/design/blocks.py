@@ -174,7 +174,7 @@ def _numbers_and_text(name: str, texts: pd.Series, where: str = "") -> InputErro
         f"{name!r} holds numbers in some chunks and text in others, such as "
         f"{listed((odd if len(odd) else texts).unique(), 3)}{where}: tell the reader of the "
         f"chunks its type, as by dtype={{{name!r}: str}} of pd.read_csv(), or which "
-        "texts are empty cells, by na_values="
+        "texts are missing values, by na_values="
     )
 
 

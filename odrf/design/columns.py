@@ -482,7 +482,7 @@ def _is_dictionary(dtype: Any) -> bool:
 
 
 def as_categories(values: pd.Series) -> pd.Series:
-    """Return text as categories, those of dictionaries of Arrow with empty cells, too."""
+    """Return text as categories, those of dictionaries of Arrow with missing values, too."""
     plain = values.astype(object) if _is_dictionary(values.dtype) else values
     return plain.astype("category")
 

@@ -81,7 +81,7 @@ class TrainingData:
 
     `X` (p, n): scaled predictors; those with missing cells so that their mean is 0.  With codes for
     factors of many levels, see `odrf.engine.factors`. `y` (n,): response, or class codes 0 … K - 1.
-    Of times to an event, martingale residuals: events less cumulative hazards. `weights` (n,): case
+    Of survival times, martingale residuals: events less cumulative hazards. `weights` (n,): case
     weights times class weights, divided by `weight_unit`, all positive. `index`: labels of the n
     rows.
 
@@ -148,9 +148,9 @@ class TrainingData:
         return None if self.structure is None else self.structure.codes
 
     def require_times(self) -> SurvivalTimes:
-        """Return the times to an event of the rows; raise if the response is something else."""
+        """Return the survival times of the rows; raise if the response is something else."""
         if self.times is None:
-            raise InputError("the response is no time to an event: write Surv(time, event) ~ .")
+            raise InputError("the response is no survival time: write Surv(time, event) ~ .")
         return self.times
 
     def keeping(self, rows: NDArray[np.bool_]) -> TrainingData:
@@ -170,7 +170,7 @@ class TrainingData:
 
 
 def subjects_of(data: TrainingData) -> NDArray[np.int64] | None:
-    """Return the subject (n,) of each row of times to an event; None if groups are no subjects.
+    """Return the subject (n,) of each row of survival times; None if groups are no subjects.
 
     Groups are subjects if no two rows of one, of positive weight, are at risk at the same time, as
     those of a hospital are.
@@ -196,7 +196,7 @@ def rows_a_subject(data: TrainingData) -> float:
 
 
 def last_rows(data: TrainingData) -> NDArray[np.bool_]:
-    """Return which rows (n,) of times to an event are the last of their subjects, if any, else all.
+    """Return which rows (n,) of survival times are the last of their subjects, if any, else all.
 
     Only at the end of its last row is a subject lost to follow-up.
     """
@@ -562,7 +562,7 @@ def _left_out(used: UsedColumns, data: pd.DataFrame) -> Missing:
     if n_complete < 2:
         raise InputError(
             f"{left_out}: {n_complete} rows are complete, and at least 2 are needed; leave "
-            "such columns out of the formula, fill them in, or keep rows with empty cells with "
+            "such columns out of the formula, fill them in, or keep rows with missing values with "
             'missing="split"'
         )
     return left_out

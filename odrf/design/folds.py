@@ -265,7 +265,7 @@ class Division:
     splitter: Any = None
 
     def is_random(self, rows: RowsToDivide) -> bool:
-        """Return whether folds of the rows are drawn by the seed."""
+        """Return whether folds of the rows are sampled by the seed."""
         return self.splitter is None and self.labels is None and rows.order is None
 
     def folds(self, rows: RowsToDivide, seed: int) -> list[FoldRows]:

@@ -107,7 +107,7 @@ class Censored:
 
 
 def Surv(*times: Any, **named: Any) -> Censored:  # noqa: N802 - as statisticians know it
-    """Make a response of times to an event, some of which are censored.
+    """Make a response of survival times, some of which are censored.
 
     It stands on the left side of a formula: ``Surv(time, event) ~ .``, or with left truncation
     ``Surv(start, stop, event) ~ .``, as in R's package survival.  ``Surv(time) ~ .`` is for times

@@ -115,10 +115,10 @@ class Response:
         """Return the responses of new rows (n,): numbers, or class codes 0 … K - 1.
 
         Raises `InputError` if columns lack, values are missing, no number or an unknown class, or
-        if the response is a time to an event.
+        if the response is a survival time.
         """
         if self.causes:
-            raise InputError(f"response {self.name!r} is a time to an event, and no number")
+            raise InputError(f"response {self.name!r} is a survival time, and no number")
         values = cast(pd.Series, self._values(data).data)  # not of several columns, see above
         if self.classes is None:
             return self._measured(values)
@@ -202,7 +202,7 @@ def read_response(
     data = values.data
     if values.censored:
         raise InputError(
-            f"response {values.name!r} is a time to an event, which this does not take: use odt(), "
+            f"response {values.name!r} is a survival time, which this does not take: use odt(), "
             "odrf() or odbt() with a data frame in memory, and compare(), tune() or "
             "learning_curve() to compare them"
         )
@@ -246,7 +246,7 @@ def read_survival(values: Values, kind: str) -> tuple[Response, SurvivalTimes]:
     """
     if kind != "auto":
         raise InputError(
-            f'kind="{kind}" is not for the response {values.name!r}, which is a time to an event: '
+            f'kind="{kind}" is not for the response {values.name!r}, which is a survival time: '
             "leave it out"
         )
     columns = cast(pd.DataFrame, values.data)
@@ -334,7 +334,7 @@ def class_factors(
     """
     if response.causes:
         raise InputError(
-            f"class_weights= needs classes, and {response.name!r} is a time to an event: leave it "
+            f"class_weights= needs classes, and {response.name!r} is a survival time: leave it "
             "out, or weight single rows with weights="
         )
     if response.classes is None:

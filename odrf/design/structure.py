@@ -143,14 +143,14 @@ def require_usable(structure: RowStructure | None, weights: NDArray[np.float64])
         label = structure.labels["groups"][unit[np.argmax(times > 1)]]
         raise InputError(
             f"groups= and strata=: group {_shown(label)} has rows in several strata, and a group "
-            "is drawn whole: give each group one stratum, or leave strata= out"
+            "is sampled whole: give each group one stratum, or leave strata= out"
         )
     stratum, sizes = np.unique(pairs[:, 1], return_counts=True)
     if (sizes < FEWEST_UNITS).any():
         label = structure.labels["strata"][stratum[np.argmax(sizes < FEWEST_UNITS)]]
         raise InputError(
             f"strata=: stratum {_shown(label)} has one of the {counted}, which cannot be both "
-            "drawn and left out: join it with another stratum, so that each has two or more"
+            "sampled and left out: join it with another stratum, so that each has two or more"
         )
 
 

@@ -1,4 +1,4 @@
-"""Times to an event: from the columns of ``Surv(time, event)`` to arrays."""
+"""Survival times: from the columns of ``Surv(time, event)`` to arrays."""
 
 from __future__ import annotations
 

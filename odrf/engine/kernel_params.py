@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from odrf.engine.directions.candidates import TWO_LEVELS
 
 NO_PENALTY, AIC, BIC = 0, 1, 2
 ON_RESPONSE, ON_LOG, ON_NORMAL, ON_RANKS, ON_BOX_COX = 0, 1, 2, 3, 4
+NO_LIMIT = int(np.iinfo(np.int64).max)
 
 
 class KernelParams(NamedTuple):

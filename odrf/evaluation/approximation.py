@@ -59,7 +59,7 @@ class ApproximationCurve(Report):
     n: int
     n_test: int
     seed: int
-    _note = "Each repeat draws new subsets and refits the models; the test rows stay the same."
+    _note = "Each repeat samples new subsets and refits the models; the test rows stay the same."
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ def approximation_curve(
     """Compare models trained on subsets of the rows, chosen by a guided forest ([G], Figure 13).
 
     Models are fitted to subsets of the training rows of `fit` and evaluated on `newdata`.  A subset
-    is drawn uniformly, or in proportion to the sensitivities of the rows, or consists of the most
+    is sampled uniformly, or in proportion to the sensitivities of the rows, or consists of the most
     sensitive rows; see `GRAFResults.approximate`.
 
     Parameters
@@ -162,13 +162,14 @@ def approximation_curve(
         Test rows, with the response.  Rows that `fit` cannot predict are left out.
     models : mapping of str to model, optional
         {about models}
+
         By default "graf", a guided forest with `subspace`, `trials`, `min_split` and `origin` as in
         `fit`, and "forest", the forest of `odrf`, both with 100 trees.  All models are fitted to
         the same subsets, without case weights.
     fractions : sequence of float, default (0.05, 0.1, 0.25, 0.5, 0.75, 1)
         Shares of the training rows to keep, above 0 and at most 1.
     repeats : int, default 10
-        How often new subsets are drawn and the models refitted with new seeds.
+        How often new subsets are sampled and the models refitted with new seeds.
     {seed}
     n_jobs : int, optional
         Threads, one subset each; by default all cores, or as many as ``OMP_NUM_THREADS`` says.

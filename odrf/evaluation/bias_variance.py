@@ -344,7 +344,7 @@ def read_source(
         return _observed(*problem, test_rows, seed, env, beside)
     if isinstance(problem, SurvivalProblem):
         raise InputError(
-            f"problem {problem.name!r} is of times to an event, whose errors have no bias and "
+            f"problem {problem.name!r} is of survival times, whose errors have no bias and "
             "variance: compare models by compare() or learning_curve() on a sample of it"
         )
     raise InputError(
@@ -390,7 +390,7 @@ def _observed(
     max_rows = rows - m - 1
     if max_rows < 2:
         raise InputError(
-            f"test_rows={m} leaves {max(rows - m, 0)} of {rows} rows to draw training samples "
+            f"test_rows={m} leaves {max(rows - m, 0)} of {rows} rows to take training samples "
             "from: use fewer test rows"
         )
     test, training_rows = order[:m], order[m:]
@@ -450,7 +450,7 @@ def bias_variance(
     ----------
     problem : Problem, or pair (formula, DataFrame)
         - A problem of `odrf.simulate`.  Training samples are independent, and because the truth is
-          known, noise and bias are told apart.
+          known, noise and bias are separated.
         - A formula and a table.  Some rows are set aside as test rows; training samples are drawn
           from the others without replacement, so they overlap [2]_.  The observed responses are
           taken for the truth, so noise counts as bias.  The closer n is to the number of rows to

@@ -425,6 +425,7 @@ def compare(
         factor, fits of this package take its test rows to have none of the known levels, without a
         warning.
     {models}
+
         There are two or more.
     {cv}
     repeats : int, default 1

@@ -162,7 +162,7 @@ def foresee(
     Raises
     ------
     InputError
-        If `model` is another function, the response a time to an event, an option invalid, or
+        If `model` is another function, the response a survival time, an option invalid, or
         `data` a data frame of Dask, whose trees may grow on other machines.
     MemoryError
         If not even the table fits into memory, or of rows in chunks the rows of one tree.
@@ -206,7 +206,7 @@ def foresee(
         design, training = design_of(formula, table, of_rows, env, with_times=True)
         if training.times is not None:
             raise InputError(
-                "the response is a time to an event, and foresee() is for numbers and classes: "
+                "the response is a survival time, and foresee() is for numbers and classes: "
                 "make a forest of a few trees instead, and multiply"
             )
         rows = _Pilots(design, training, len(training.y), perf_counter() - began)

@@ -347,6 +347,7 @@ def learning_curve(
     {formula, data}
     models : mapping of str to model, optional
         {about models}
+
         By default the forest of `odrf`.
     sizes : "geometric" or sequence of int, default "geometric"
         Numbers of training rows; 3 or more different ones.  By default 8 from 20 to three quarters

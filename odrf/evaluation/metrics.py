@@ -127,10 +127,10 @@ class Metric:
 
     `name`, `words`: as users type it; and its full name.  `function`: takes the observed responses
     (n,) and the predictions (n,), both numbers or both labels, and returns a number.  If
-    `needs_probabilities`, it takes class codes 0 … K - 1, (n,), and probabilities (n, K).  Of times
-    to an event it takes a `TimesToScore` and risks (n,) or, if `needs_curves`, survival (n, G).
+    `needs_probabilities`, it takes class codes 0 … K - 1, (n,), and probabilities (n, K).  Of
+    survival times it takes a `TimesToScore` and risks (n,) or, if `needs_curves`, survival (n, G).
     `kind`: "regression", "classification" or "survival"; None for a user's function, which may be
-    used for all; of times to an event it takes a data frame with the columns "time" and "event".
+    used for all; of survival times it takes a data frame with the columns "time" and "event".
     """
 
     name: str
@@ -271,7 +271,7 @@ def metric_for(metric: str | Function, kind: str, n_classes: int) -> Metric:
         if other.kind == kind and (n_classes == 2 or not other.needs_two_classes)
     ]
     if metric not in suitable:
-        words = {NUMBER: "a regression", TIMES: "a time to an event"}
+        words = {NUMBER: "a regression", TIMES: "a survival time"}
         response = words.get(kind, f"{n_classes} classes")
         listing = ", ".join(map(repr, suitable))
         raise InputError(f"metric={metric!r} does not go with {response}: use one of {listing}")
@@ -292,7 +292,7 @@ def out_of_bag_score_of_times(fit: SurvivalResults, metric: Metric) -> tuple[flo
         )
     if metric.kind is None:
         raise InputError(
-            f'metric={metric.name} is a function, and method="oob" of times to an event takes '
+            f'metric={metric.name} is a function, and method="oob" of survival times takes '
             '"integrated_brier", "uno_c" or "harrell_c": use one of them, or method="cv"'
         )
     return table["estimate"].to_dict()[metric.name], table["std_error"].to_dict()[metric.name]
@@ -306,7 +306,7 @@ def out_of_bag_score(fit: Any, metric: Metric, seed: int) -> tuple[float, float]
     """Return the score of the out-of-bag predictions, and its standard error.
 
     By the default metric, rows of forests of `odrf` count by their case weights, and results for
-    times to an event have those of their ``score()``.  By another metric, and in other fits, every
+    survival times have those of their ``score()``.  By another metric, and in other fits, every
     row of positive weight counts once.  Then the standard error is that of the jackknife that
     leaves out one of at most 20 parts of the rows at a time.  The parts are random, by `seed`; or
     whole groups, or blocks of time, if the fit was made with `groups` or `order`.  Raises

@@ -33,7 +33,7 @@ from odrf.evaluation.metrics import Metric, TimesToScore, times_to_score
 from odrf.public.progress import progress_bar
 from odrf.results.base import AnyResults
 
-WORDS = {"regression": "a number", "classification": "a class", "survival": "a time to an event"}
+WORDS = {"regression": "a number", "classification": "a class", "survival": "a survival time"}
 UNNAMED = "data"
 """Name of a single table, which the user has not named."""
 
@@ -70,7 +70,7 @@ class Task:
     """A table of N rows, `table`, and the response in it, which its n rows `data` have.
 
     Text columns are categorical, so that levels which a fold lacks stay known.  `y` (n,): the
-    response, or class codes 0 … K - 1; of times to an event residuals, as in `TrainingData`.
+    response, or class codes 0 … K - 1; of survival times residuals, as in `TrainingData`.
     """
 
     name: str
@@ -90,7 +90,7 @@ class Task:
 
     @property
     def events(self) -> NDArray[np.bool_] | None:
-        """Which rows (n,) had an event; None if the response is no time to an event."""
+        """Which rows (n,) had an event; None if the response is no survival time."""
         return None if self.times is None else self.times.times.event > 0
 
     @property
@@ -181,7 +181,7 @@ def read_task(
 
 
 def check_same_kind(tasks: list[Task]) -> None:
-    """Raise `InputError` if responses differ in kind: numbers, classes, times to an event."""
+    """Raise `InputError` if responses differ in kind: numbers, classes, survival times."""
     of_kind = {task.response.kind: task.name for task in tasks}
     if len(of_kind) > 1:
         kinds = [kind for kind in WORDS if kind in of_kind]
@@ -411,14 +411,14 @@ def _require_numbers(fit: Any, response: Response) -> None:
 
 
 def _fit(estimator: Any, X: NDArray[np.float32], y: NDArray[Any]) -> None:
-    """Fit the estimator; raise `InputError` if y are times to an event and it cannot."""
+    """Fit the estimator; raise `InputError` if y are survival times and it cannot."""
     try:
         estimator.fit(X, y)
     except (TypeError, ValueError) as error:
         if y.dtype.names is None:
             raise
         raise InputError(
-            f"{error}; an estimator for times to an event must take these as a structured array, "
+            f"{error}; an estimator for survival times must take these as a structured array, "
             "as those of odrf.sklearn and of scikit-survival do"
         ) from error
 

@@ -141,8 +141,8 @@ def compare_fits(
     -------
     PairedComparison
         For numbers the mean squared and the mean absolute error; for classes the error rate, the
-        Brier score, the log loss and, of two classes, the area under the ROC curve; for times to an
-        event the scores of their summaries.
+        Brier score, the log loss and, of two classes, the area under the ROC curve; for survival
+        times the scores of their summaries.
 
     Raises
     ------
@@ -153,8 +153,8 @@ def compare_fits(
     Notes
     -----
     Error rates are compared by McNemar's exact test, areas by that of DeLong, DeLong and
-    Clarke-Pearson (1988), mean losses by Student's t of the paired differences, and scores of times
-    to an event by a normal test with the infinitesimal jackknife.  With groups, sums over groups
+    Clarke-Pearson (1988), mean losses by Student's t of the paired differences, and scores of
+    survival times by a normal test with the infinitesimal jackknife.  With groups, sums over groups
     take the place of rows (Obuchowski 1997), and all tests are by Student's t; McNemar's also
     where rows have different weights.
 
@@ -344,7 +344,7 @@ def _log_loss(p: Floats, codes: Integers) -> Floats:
     return np.asarray(-np.log(np.maximum(p[np.arange(len(p)), codes], LEAST)))
 
 
-# Times to an event.
+# Survival times.
 
 
 def _evaluated_times(

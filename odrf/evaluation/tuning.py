@@ -263,7 +263,7 @@ def tune(
         - ``"oob"``: the error on out-of-bag rows.  Only for forests of `odrf`, boosted trees with
           several runs, and stacks of `auto`.  By the default metric, rows of forests of `odrf`
           count by their case weights.  By another metric, and in other fits, each row of positive
-          weight counts once.  Of times to an event rows count by their weights.
+          weight counts once.  Of survival times rows count by their weights.
         - ``"cv"``: the error by cross-validation, on the same folds for all candidates.  Every row
           counts once, unless its weight is 0.  Case weights must then be a column of the data,
           given by its name.  If the classes are numbers, write ``"C(y) ~ ."``: `kind` does not
@@ -276,7 +276,7 @@ def tune(
         How often the candidates are evaluated: on new folds, or, out of bag, with a new seed of
         the fits.  Errors are means.
     {metric}
-        For times to an event out of bag only by name.
+        For survival times out of bag only by name.
     halving : "auto" or bool, default "auto"
         Whether to use successive halving (Jamieson and Talwalkar 2016).  Rounds have an eighth, a
         quarter and a half of the trees, and all of them; rounds of fewer than 100 trees become one

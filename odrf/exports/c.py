@@ -227,7 +227,7 @@ def _fields(columns: Sequence[str]) -> dict[str, str]:
 
 
 def _row(fit: Description, fields: dict[str, str], name: str) -> list[str]:
-    lines = [f"/* A row. An empty cell is NAN, or NULL for text. */\nstruct {name}_row {{"]
+    lines = [f"/* A row. A missing value is NAN, or NULL for text. */\nstruct {name}_row {{"]
     for column, field in fields.items():
         kind = "const char *" if fit.kinds[column] == "text" else "double "
         # neither the end nor the beginning of a comment
@@ -351,19 +351,13 @@ def _column(fit: Description, column: matrix.MatrixColumn) -> str:
             known = " && ".join(f"value_{part.source} == {part.code}" for part in parts)
             return f"{known} ? 1.0f : 0.0f"
         case matrix.EmptyColumn(sources=sources, empty=empty, present=present):
-            tests = " || ".join(_empty(fit, source) for source in sources)
+            tests = " || ".join(fit.empty(source) for source in sources)
             return f"{tests} ? {_single(empty)} : {_single(present)}"
         case _:
             product = _part(column.parts[0])
             for part in column.parts[1:]:
                 product = f"exact({product} * {_part(part)})"
             return f"scaled({product}, {_double(column.low)}, {_double(column.range)})"
-
-
-def _empty(fit: Description, source: int) -> str:
-    if isinstance(fit.sources[source], matrix.Labelled):
-        return f"value_{source} < 0"
-    return f"value_{source} != value_{source}"
 
 
 def _part(part: matrix.Multiplier) -> str:
@@ -377,7 +371,7 @@ def _function(fit: Description, type: str, name: str) -> list[str]:
     begin = ["    float x[N_COLUMNS];", "    double mean[N_VALUES];"]
     if not fit.labels:
         return [
-            "/* Return the mean response; NAN where an empty cell is not allowed. */",
+            "/* Return the mean response; NAN where a missing value is not allowed. */",
             f"double {name}({row}) {{",
             *begin,
             "    if (!columns_of(row, x)) return NAN;",
@@ -399,7 +393,7 @@ def _function(fit: Description, type: str, name: str) -> list[str]:
     totals = "    double total = 0.0, reached = 0.0;" if fit.ordered else "    int best = 0;"
     return [
         f"/* Return the number of a class in {name}_classes;",
-        "   -1 where an empty cell is not allowed. */",
+        "   -1 where a missing value is not allowed. */",
         f"int {name}({row}) {{",
         *begin,
         "    int k;",

@@ -147,7 +147,7 @@ def _is_function(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Labelled:
-    """A factor: the number of the label in a column, -1 for an empty cell or any other value.
+    """A factor: the number of the label in a column, -1 for a missing value or any other value.
 
     `labels`: none in the place of a level that no training row has.
     """

@@ -139,7 +139,7 @@ class OnnxColumns:
         return reduce(lambda first, other: self.graph.add("Or", [first, other]), truths)
 
     def is_empty_cell(self, column: str) -> str:
-        """Return where a column of the data has an empty cell, before fills."""
+        """Return where a column of the data has a missing value, before fills."""
         if self.fit.kinds[column] != "text":
             return self.graph.add("IsNaN", [column])
         code = self._codes_of_text(column, [""], [EMPTY_TEXT])
@@ -271,7 +271,7 @@ class SplitTables:
 
     `roots` (1, B), `left`, `right` (m,), `threshold` (m,).
     `first` (m,): the first term of each node.
-    `size`, `brief` (m,): how many terms it has; and how many in rows without empty cells, where
+    `size`, `brief` (m,): how many terms it has; and how many in rows without missing values, where
       the last ones are 0.
     `column` (t,): by term the column of the matrix.
     `factor` (t,): 0, or 1 + the place of the factor in `factors`.
@@ -311,7 +311,7 @@ class SplitTables:
         self.depth = self._deepest(n_splits)
 
     def _append(self, split: Branch) -> int:
-        """Append the terms of a split; return where its last ones begin, which tell empty cells."""
+        """Append the terms of a split; return where its last ones begin: of missing values."""
         end = len(self._terms)
         for factor, terms in self._fit.runs_of(split.terms):
             if factor is not None:
@@ -392,8 +392,8 @@ def _require_held(fit: Description, columns: tuple[str, ...]) -> None:
     for column in columns:
         if column in fit.with_empty_text:
             raise InputError(
-                f"column {column!r} has an empty text among its levels, which is an empty cell in "
-                "ONNX: give this level a name before fitting"
+                f"column {column!r} has an empty text among its levels, which is a missing value "
+                "in ONNX: give this level a name before fitting"
             )
     if "" in fit.labels:
         raise InputError(

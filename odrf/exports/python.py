@@ -197,17 +197,11 @@ def _column(fit: Description, column: matrix.MatrixColumn) -> str:
             known = " and ".join(f"value_{part.source} == {part.code}" for part in parts)
             return f"1.0 if {known} else 0.0"
         case matrix.EmptyColumn(sources=sources, empty=empty, present=present):
-            tests = " or ".join(_empty(fit, source) for source in sources)
+            tests = " or ".join(fit.empty(source) for source in sources)
             return f"{float(empty)!r} if {tests} else {float(present)!r}"
         case _:
             product = " * ".join(map(_part, column.parts))
             return f"_scaled({product}, {column.low!r}, {column.range!r})"
-
-
-def _empty(fit: Description, source: int) -> str:
-    if isinstance(fit.sources[source], matrix.Labelled):
-        return f"value_{source} < 0"
-    return f"value_{source} != value_{source}"
 
 
 def _part(part: matrix.Multiplier) -> str:

@@ -266,7 +266,7 @@ COMPARISONS = {(True, True): "<=", (True, False): ">", (False, True): ">=", (Fal
 def sql_text(fit: Description, type: str, dialect: str, complete: bool) -> str:
     """Return the prediction of a tree as an expression; for "prob" one for each class, named.
 
-    If `complete`, the rows have no empty cells, and no labels but the known ones.
+    If `complete`, the rows have no missing values, and no labels but the known ones.
     """
     writer = _Writer(fit, dialect, complete)
     known = writer.dialect
@@ -365,7 +365,7 @@ class _Writer:
         return f"{line}+ ".join(terms) + f" {comparison} {self._threshold(split.threshold)}"
 
     def _never(self, term: Term) -> bool:
-        """Return whether a term is 0 in all rows, because it tells empty cells."""
+        """Return whether a term is 0 in all rows, because it tells missing values."""
         column = self.fit.columns[term.column]
         return self.complete and isinstance(column, matrix.EmptyColumn) and column.present == 0
 

@@ -50,8 +50,8 @@ class Description:
     `kinds`: by column of the data "number", "logical" or "text"; else what it holds, such as
       "dates".
     `whole`: the columns that held whole numbers in training.
-    `fills`: by column what an empty cell is filled with.
-    `required`: a row with an empty cell in one of these columns has no prediction.
+    `fills`: by column what a missing value is filled with.
+    `required`: a row with a missing value in one of these columns has no prediction.
     `with_empty_text`: the columns that have an empty text among the levels of a factor.
     `columns`: the columns of the matrix that the splits use.
     `roots` (B,): the first split of each tree; or -1 - i for leaf i.
@@ -89,6 +89,11 @@ class Description:
         """The columns of the data that a prediction needs, in the order of the data."""
         used = {cell for s in self.used_sources for cell in cells_of(self.sources[s])}
         return tuple(name for name in self.kinds if name in used or name in self.required)
+
+    def empty(self, source: int) -> str:
+        """Return the test, in C and in Python, of whether the cell of a source is empty."""
+        none = "< 0" if isinstance(self.sources[source], matrix.Labelled) else f"!= value_{source}"
+        return f"value_{source} {none}"
 
     def class_of(self, value: NDArray[np.float64]) -> int:
         """Return the number of the class that is predicted from shares (K,)."""
@@ -313,7 +318,7 @@ class NumberSides:
     """Which numbers go left.
 
     `upto`: whether those up to `limit` go left; else those from `limit` on.  `limit`: if ±∞, all
-    numbers go to the same side.  `empty_left`: whether an empty cell goes left.
+    numbers go to the same side.  `empty_left`: whether a missing value goes left.
     """
 
     column: str
@@ -324,7 +329,7 @@ class NumberSides:
 
 @dataclass(frozen=True)
 class LabelSides:
-    """Which known labels go left and right; `others_left`: whether empty cells and others do."""
+    """Which known labels go left and right; `others_left`: whether missing values and others do."""
 
     column: str
     left: tuple[object, ...]

@@ -51,7 +51,7 @@ from odrf.fits.stacking import (
 from odrf.options.blend import ERROR
 from odrf.projections.mixture import Mixture
 
-# How well pilot trees of each kind predict the rows that they did not draw.
+# How well pilot trees of each kind predict the rows that they did not sample.
 
 Sums = TypeVar("Sums")
 
@@ -184,7 +184,7 @@ def _evaluated(pilots: Pilots) -> _EvaluatedPilots:
         tables.append(np.concatenate(values) if few else None)
 
     def leaves_of_kind(g: int) -> NDArray[np.int32]:
-        """Return the leaf (m, b) of each row in each tree; its root if the tree drew the row.
+        """Return the leaf (m, b) of each row in each tree; its root if the tree sampled the row.
 
         If there is a table, nodes of all trees are numbered one tree after the other.
         """
@@ -258,7 +258,7 @@ FEW_NODES = 4096
 
 
 class Kind(NamedTuple):
-    """A kind of tree: options of growth, where directions come from, and how rows are drawn."""
+    """A kind of tree: options of growth, where directions come from, and how rows are sampled."""
 
     settings: KernelParams
     mixture: Mixture

@@ -107,7 +107,7 @@ def validation_of(fit: Fit, rows: StreamedRows, draw: HashedDraw) -> Validation:
 def evaluated_by_blocks(
     fit: Fit, rows: StreamedRows, draw: HashedDraw, advance: Callable[[int], object]
 ) -> RowSums:
-    """Predict each row by the trees that did not draw it; sum up the losses, and the columns."""
+    """Predict each row by the trees that did not sample it; sum up the losses, and the columns."""
     evaluating = validation_of(fit, rows, draw)
     leaf_sums = evaluating.no_sums()
 
@@ -238,7 +238,7 @@ def grow_streamed(
     """Resolve the options of a call, grow the trees, and evaluate them by their out-of-bag rows.
 
     `passes` say where this is done; the fit does not depend on it.  Raises `InputError` if an
-    option is invalid or needs all rows at once, or a tree draws no row, and `MemoryError` if one
+    option is invalid or needs all rows at once, or a tree samples no row, and `MemoryError` if one
     takes too much.
     """
     request = streamed_request(request)
@@ -377,10 +377,10 @@ def tree_bytes(rows: StreamedRows, control: ResolvedOptions) -> TreeBytes:
 
 
 def require_rows(n: int, tree: int) -> None:
-    """Raise `InputError` if a tree draws no row."""
+    """Raise `InputError` if a tree samples no row."""
     if n == 0:
         raise InputError(
-            f"tree {tree} draws no row: use a larger sample_fraction=, or a data frame in memory "
+            f"tree {tree} samples no row: use a larger sample_fraction=, or a data frame in memory "
             "for so few rows"
         )
 

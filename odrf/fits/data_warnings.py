@@ -206,8 +206,8 @@ def warn_of_codes_for_missing(checked: CheckedRows) -> None:
     column = f"data[{name!r}]"
     warn_user(
         f"{name!r} has {code:.0f} in several rows, unlike all its other values "
-        f"({others.min():.6g} to {others.max():.6g}){more}: if this stands for an empty cell, make "
-        f"it one with {column} = {column}.replace({code:.0f}, np.nan)"
+        f"({others.min():.6g} to {others.max():.6g}){more}: if this stands for a missing value, "
+        f"make it one with {column} = {column}.replace({code:.0f}, np.nan)"
     )
 
 
@@ -486,7 +486,7 @@ def _runs_through(column: pd.Series, rows: Integers) -> bool:
 
 
 def _residuals(fit: Fit) -> Floats:
-    """Return residuals (r, w) of runs of successive rows; NaN where every tree drew the row."""
+    """Return residuals (r, w) of runs of successive rows; NaN where every tree sampled the row."""
     n, forest = len(fit.data.y), fit.forest
     starts = np.linspace(0, n - LENGTH, min(RUNS, n // LENGTH)).astype(np.int64)
     rows = (starts[:, np.newaxis] + np.arange(LENGTH)).ravel()

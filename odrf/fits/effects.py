@@ -48,9 +48,11 @@ def why_no_errors(fit: AnyFit) -> str | None:
     if fit.forest.n_trees < 2:
         return "one tree does not tell how estimates vary: use a forest of odrf()"
     if fit.rows is None:
-        return "the fit has no training rows, and which of them the trees drew is not known"
+        return "the fit has no training rows, and which of them the trees sampled is not known"
     if not distinguishes_rows(fit.draws):
-        return 'every tree draws all rows: fit with resample="bootstrap", or fewer rows for a tree'
+        return (
+            'every tree samples all rows: fit with resample="bootstrap", or fewer rows for a tree'
+        )
     return None
 
 

@@ -32,6 +32,7 @@ from odrf.options.options import Options
 from odrf.pruning import complexity
 from odrf.pruning.validation import Fold, cross_validated, geometric_means, subtree_path
 from odrf.text.splits import SplitWriter
+from odrf.text.summary import evenly_spread
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -175,7 +176,7 @@ class Candidates(NamedTuple):
 
     def some(self, number: int) -> Candidates:
         """Return so many of them, from the nearest to the farthest."""
-        at = np.unique(np.linspace(0, len(self.values) - 1, number).round().astype(int))
+        at = evenly_spread(len(self.values), number)
         return Candidates(self.name, [self.values[i] for i in at], self.distance[at])
 
 
@@ -208,8 +209,7 @@ def _values_tried(known: pd.Series, sd: float) -> list[Any]:
         return list(pd.unique(known.astype(object)))
     decimals = DIGITS_OF_SD - int(np.floor(np.log10(sd)))
     values = np.unique(np.round(known.to_numpy(dtype=np.float64), decimals))
-    at = np.linspace(0, len(values) - 1, min(MOST_VALUES, len(values))).round().astype(np.int64)
-    return list(values[at])
+    return list(values[evenly_spread(len(values), MOST_VALUES)])
 
 
 def predicted_at(fit: AnyFit, row: RawRows, values: dict[str, list[Any]]) -> Floats:

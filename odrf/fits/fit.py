@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.checks import is_whole
 from odrf.design import Design, TrainingData
 from odrf.design.design import RowCounts
 from odrf.design.folds import held_out_share, rows_to_divide
@@ -148,7 +149,7 @@ class Fit(AnyFit):
 
     @property
     def samplings(self) -> list[Sampling]:
-        """How each tree's rows were drawn."""
+        """How each tree's rows were sampled."""
         if self.blend is None:
             return [self.control.sampling] * self.forest.n_trees
         of_kind = [control.sampling for control in self.kinds.values()]
@@ -167,8 +168,11 @@ class Fit(AnyFit):
         return len(self.control.batches), n - self.control.sampling.first(n)
 
     def of_tree(self, i: int) -> Fit:
-        """Return the fit of tree `i` alone."""
-        control = self.control
+        """Return the fit of tree `i` alone; raise `InputError` if there is none."""
+        n_trees, control = self.forest.n_trees, self.control
+        if not is_whole(i) or not 0 <= i < n_trees:
+            raise InputError(f"i={i!r} is not a tree of this forest: use 0 to {n_trees - 1}")
+        i = int(i)
         if self.blend is not None:
             control = list(self.kinds.values())[self.blend.of_tree[i]]
         nodes = slice(*self.forest.root[i : i + 2])
@@ -313,7 +317,7 @@ def _penalty_unit(data: TrainingData) -> float:
 def loss_and_responses(loss: Loss, data: TrainingData) -> tuple[Loss, NDArray[np.float64]]:
     """Return the loss and the responses (n,) of the training rows, in the form that the loss needs.
 
-    A loss of times to an event holds the times of all rows; responses are then numbers of rows.
+    A loss of survival times holds the times of all rows; responses are then numbers of rows.
     """
     times = data.times
     if times is None or not isinstance(loss, SurvivalLoss):
@@ -506,7 +510,7 @@ class RowSums:
 class StreamedFit(Fit):
     """A fit of a forest on rows in chunks, which keeps none of them.
 
-    `streams` are those of growth; rows are drawn by `odrf.engine.chunks`.  `sums` is None before
+    `streams` are those of growth; rows are sampled by `odrf.engine.chunks`.  `sums` is None before
     the rows have been evaluated.
     """
 

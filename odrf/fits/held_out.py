@@ -29,7 +29,7 @@ from odrf.fits.pruning import sized_tree
 from odrf.fits.responses import leaves_rows_out, rows_missed
 from odrf.pruning.complexity import ERROR, critical_alphas, pruned, with_leaves
 from odrf.public.progress import progress_bar
-from odrf.statistics.importance import FEWEST_ROWS, HeldOutTrees
+from odrf.statistics.importance import FEWEST_ROWS, HeldOutTrees, response_columns
 
 # A tree grown on four fifths of the rows is much like the one grown on all.  Forests, boosted trees
 # and trees of large tables take longer, and vary less: two halves cost about as much as the fit.
@@ -95,12 +95,11 @@ def responses_held_out(fit: AnyFit) -> NDArray[np.float64]:
         loss, y = loss_and_responses(fit.loss, fit.data)
         start = loss.start(y, weights, fit.control.n_outputs, offset)
         return -loss.derivatives(y, start[:, None] + offset, weights).first.T
-    n_classes = fit.forest.value.shape[1]
-    return y[:, None] if n_classes == 1 else np.eye(n_classes)[y.astype(np.int64)]
+    return response_columns(y, fit.forest.value.shape[1])
 
 
 def _with_rows_missed(fit: AnyFit) -> list[HeldOutTrees] | None:
-    """Return each tree, or the trees of each run, with the rows that it did not draw."""
+    """Return each tree, or the trees of each run, with the rows that it did not sample."""
     assert isinstance(fit, Fit | BoostedFit)
     missed = rows_missed(fit) & (fit.data.weights > 0)
     if not missed.any():

@@ -39,7 +39,7 @@ from odrf.fits.responses import expected_response, forest_out_of_bag
 from odrf.fits.scores import error_name, out_of_bag_loss
 from odrf.options.options import Options
 from odrf.statistics.data_checks import distinct_rows
-from odrf.statistics.importance import out_of_bag_importance
+from odrf.statistics.importance import out_of_bag_importance, response_columns
 from odrf.statistics.importance_tests import gaussian_knockoffs
 from odrf.statistics.ridge import ridge_regression
 
@@ -113,8 +113,8 @@ def _law(column: pd.Series, others: pd.DataFrame, seed: int, n_jobs: int) -> Num
     label = _is_category(column) or is_bool_dtype(column.dtype)
     if not (number or label or column.dtype == object or str(column.dtype).startswith("str")):
         raise InputError(
-            f"column {column.name!r} is neither a number nor a label, so that no stand-in can be "
-            "drawn for it: convert it to a number before the fit"
+            f"column {column.name!r} is neither a number nor a label, so that it cannot be "
+            "resampled: convert it to a number before the fit"
         )
     known = column[column.notna()]
     values = pd.unique(known)
@@ -225,8 +225,8 @@ def knockoff_differences(fit: Fit) -> Floats:
     wide = np.flatnonzero((np.diff(design.first) != 1) | (design.types != 0))
     if len(wide):
         raise InputError(
-            f"predictor {design.predictors[wide[0]]!r} is not a column of numbers without empty "
-            'cells, and only these have knockoffs: use importance("conditional"), or leave it out'
+            f"predictor {design.predictors[wide[0]]!r} is not a column of numbers without missing "
+            'values, and only these have knockoffs: use importance("conditional"), or leave it out'
         )
     rng = np.random.default_rng([fit.control.seed, P])
     values = np.array(data.X[np.arange(P)], dtype=np.float64).T
@@ -323,7 +323,7 @@ def _inflation(type: str, folds: Sequence[FoldRows]) -> float:
 
 
 def _refit(fit: AnyFit, data: TrainingData, rows: NDArray[np.bool_]) -> AnyFit:
-    """Return the fit grown again on some rows, with curves if it is for times to an event."""
+    """Return the fit grown again on some rows, with curves if it is for survival times."""
     grown = refit(fit, data, rows)
     return survival.fit.with_curves(cast(Fit, grown)) if data.times is not None else grown
 
@@ -339,8 +339,7 @@ def _losses_of(fit: AnyFit, cause: str | None) -> Callable[[Any, Matrix, Integer
 def _squared_errors(fit: AnyFit, grown: AnyFit, X: Matrix, rows: Integers) -> Floats:
     offset = fit.offset.values[rows] if isinstance(fit, BoostedFit) else None
     value = expected_response(grown, X, offset)
-    y, K = fit.data.y[rows], fit.design.response.n_classes
-    target = y[:, None] if K == 1 else np.eye(K)[y.astype(np.int64)]
+    target = response_columns(fit.data.y[rows], fit.design.response.n_classes)
     return np.asarray(((value - target) ** 2).sum(axis=1))
 
 

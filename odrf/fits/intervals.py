@@ -195,7 +195,7 @@ def _bar(rows: RowsToPredict, progress: bool) -> Any:
 
 
 def _predicting(fit: Fit, rows: RowsToPredict) -> NDArray[np.bool_] | None:
-    """Return which trees (B, n) predict each row: out of bag those that did not draw it."""
+    """Return which trees (B, n) predict each row: out of bag those that did not sample it."""
     return None if rows.oob is None else fit.draws.all_unseen()
 
 
@@ -240,12 +240,12 @@ def _standard_errors(fit: Fit, rows: RowsToPredict, progress: bool) -> Floats:
     structure = fit.data.structure
     if structure is not None and structure.order is not None:
         raise InputError(
-            'interval="confidence" supposes that trees draw all rows alike, and with order= they '
-            'draw early rows more often: use interval="prediction", or fit without order='
+            'interval="confidence" supposes that trees sample all rows alike, and with order= they '
+            'sample early rows more often: use interval="prediction", or fit without order='
         )
     if not jackknife.distinguishes_rows(fit.draws, rows.oob is not None):
         raise InputError(
-            'interval="confidence" compares trees that drew a row with trees that did not, but '
+            'interval="confidence" compares trees that sampled a row with trees that did not, but '
             f"every subsample has all but one of {n} rows: fit with a lower sample_fraction"
         )
     kinds, predicting = kinds_of_trees(fit), _predicting(fit, rows)

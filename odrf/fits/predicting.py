@@ -202,7 +202,7 @@ def mean_values(
 
 
 def out_of_bag_values(forest: Forest, X: Matrix, unseen: Mask, n_jobs: int) -> OutOfBag:
-    """Predict rows X (p, n) by the trees that did not draw them, as `unseen` (B, n) says."""
+    """Predict rows X (p, n) by the trees that did not sample them, as `unseen` (B, n) says."""
     n, K, ones = X.shape[1], forest.value.shape[1], np.ones(X.shape[1])
     result = OutOfBag(np.zeros((n, K)), np.zeros(n, dtype=np.int64), np.empty(0))
     predict_out_of_bag(forest, X, ones, ones, unseen, n_jobs, result)
@@ -249,7 +249,7 @@ def leaf_frame(
 
 
 def _each_tree(fit: AnyFit, rows: RowsToPredict, advance: Callable[[int], object]) -> pd.DataFrame:
-    """Return the prediction of each tree; out of bag it is missing where the tree drew the row."""
+    """Return the prediction of each tree; out of bag, missing where the tree sampled the row."""
     n, B = rows.X.shape[1], fit.forest.n_trees
     require_memory(
         24.0 * n * B, f"{n} predictions of each of {B} trees", "use fewer rows at a time"

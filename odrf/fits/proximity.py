@@ -62,11 +62,11 @@ def proximities(fit: AnyFit, X: Matrix | None, type: str) -> scipy.sparse.csr_ar
 def _out_of_bag(fit: AnyFit, X: Matrix | None) -> scipy.sparse.csr_array:
     if X is not None:
         raise InputError(
-            'type="oob" is for the training rows: no tree drew new rows; leave newdata= out, or '
+            'type="oob" is for the training rows: no tree sampled new rows; leave newdata= out, or '
             'use type="plain"'
         )
     if not isinstance(fit, Fit):
-        raise InputError('type="oob" needs trees that draw rows: use type="plain"')
+        raise InputError('type="oob" needs trees that sample rows: use type="plain"')
     require_out_of_bag(fit, "Proximities out of bag", ', or use type="plain"')
     out_of_bag = fit.draws.all_unseen()
     indicators = indicators_of(fit, fit.data.X, out_of_bag)

@@ -206,7 +206,7 @@ def grown_without(
 ) -> tuple[validation.EvaluationRows, list[validation.Fold]]:
     """Return the rows, and trees grown on the training rows of each fold by the same options.
 
-    Impurities of trees for times to an event are those by which `loss` prunes them.
+    Impurities of trees for survival times are those by which `loss` prunes them.
     """
     design, data, control = fit.design, fit.data, fit.control
     y, weights, _, ranks, case_weights = targets_of(data, control)

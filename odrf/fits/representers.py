@@ -32,7 +32,7 @@ from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.missing import reading_empty_cells
 from odrf.fits.predicting import out_of_bag_values
 from odrf.fits.responses import leaves_rows_out
-from odrf.statistics.importance import effective_number
+from odrf.statistics.importance import effective_number, response_columns
 from odrf.statistics.representers import (
     ROWS_A_COLUMN,
     Dictionary,
@@ -63,16 +63,16 @@ def why_not_of_truth(
     if not grouped.rows.training:
         return "new rows have no out-of-bag residuals, which tell the bias"
     if not leaves_rows_out(fit):
-        return "every tree drew all rows, and out-of-bag residuals tell the bias"
+        return "every tree sampled all rows, and out-of-bag residuals tell the bias"
     structure, weights = fit.data.structure, fit.data.weights
     if structure is not None and structure.order is not None:
         return "with order= residuals of early rows are of few trees"
     if not fit.draws.all_unseen().any(axis=0).all():
-        return "every tree drew some rows, which have no out-of-bag residuals: use more trees"
+        return "every tree sampled some rows, which have no out-of-bag residuals: use more trees"
     if effective_number(weights, 2) < FEWEST_ROWS:
-        return f"the bias cannot be told from fewer than {FEWEST_ROWS} rows"
+        return f"the bias cannot be estimated from fewer than {FEWEST_ROWS} rows"
     if grouped.rows.X.shape[0] > MOST_COLUMNS:
-        return f"the bias cannot be told with more than {MOST_COLUMNS} columns of predictors"
+        return f"the bias cannot be estimated with more than {MOST_COLUMNS} columns of predictors"
     for estimand in estimands:
         for values in (estimand.low or {}, estimand.high):
             for name, value in values.items():
@@ -183,7 +183,7 @@ class _Average(NamedTuple):
 class _Rows:
     """The training rows, with what averages of the truth over C groups of them need.
 
-    `residuals` (n, K) are out of bag; `unseen` (B, n): which trees did not draw a row;
+    `residuals` (n, K) are out of bag; `unseen` (B, n): which trees did not sample a row;
     `indicators` (n, C - 1) of the groups but the first; `largest`: the size of the responses.
     """
 
@@ -255,8 +255,7 @@ def _rows_of(fit: Fit, grouped: GroupedRows) -> _Rows:
     X, data, unseen = grouped.rows.X, fit.data, fit.draws.all_unseen()
     n_groups = len(grouped.labels)
     indicators = (grouped.group[:, None] == np.arange(1, n_groups)).astype(np.float64)
-    classes = fit.design.response.classes
-    y = data.y[:, None] if classes is None else np.eye(len(classes))[data.y.astype(np.int64)]
+    y = response_columns(data.y, fit.design.response.n_classes)
     residuals = y - out_of_bag_means(fit, X, unseen)
     dictionary = learned_dictionary(_dense(X), data.weights)
     return _Rows(fit, grouped, unseen, dictionary, residuals, indicators, np.abs(y).max())
@@ -268,6 +267,6 @@ def _dense(X: Matrix) -> Floats:
 
 
 def out_of_bag_means(fit: Fit, X: Matrix, unseen: Mask) -> Floats:
-    """Return the means (n, K) of rows X (p, n) over the trees that did not draw each, `unseen`."""
+    """Return the means (n, K) of rows X (p, n) over trees that did not sample each, `unseen`."""
     reading, X = reading_empty_cells(fit, X)
     return out_of_bag_values(reading.forest, X, unseen, fit.control.n_jobs).value

@@ -91,8 +91,8 @@ def warn_of_rows_always_drawn(oob: NDArray[np.float64], drawn_by: str) -> None:
     always = int(np.isnan(oob[:, 0]).sum())
     if always:
         warn_user(
-            f"every {drawn_by} drew {always} of {len(oob)} rows, whose out-of-bag predictions are "
-            f'missing: fit more {drawn_by}s, or use predict(training="in-bag")'
+            f"every {drawn_by} sampled {always} of {len(oob)} rows, whose out-of-bag predictions "
+            f'are missing: fit more {drawn_by}s, or use predict(training="in-bag")'
         )
 
 
@@ -202,7 +202,7 @@ def _choice_of(pruning: Pruning | None) -> OutOfBagChoice | None:
 
 
 def boosted_out_of_bag(fit: BoostedFit) -> NDArray[np.float64]:
-    """Return the scores (K, n) of each row by the runs that did not draw it, with its offset."""
+    """Return the scores (K, n) of each row by the runs that did not sample it, with its offset."""
     if fit.control.n_runs == 1:
         raise InputError(
             "out-of-bag results need several runs: fit with n_runs=10 or so, or hold rows out by "
@@ -214,7 +214,7 @@ def boosted_out_of_bag(fit: BoostedFit) -> NDArray[np.float64]:
 
 
 def rows_missed(fit: Fit | BoostedFit) -> NDArray[np.bool_]:
-    """Return the rows (M, n) that each tree, or run, did not draw; no run draws held-out rows."""
+    """Return the rows (M, n) that each tree, or run, did not sample; no run draws held-out rows."""
     if isinstance(fit, Fit):
         return fit.draws.all_unseen()
     missed = np.ones((fit.control.n_runs, len(fit.data.y)), dtype=bool)
@@ -231,7 +231,7 @@ def boosted_error(fit: BoostedFit, value: NDArray[np.float64]) -> float:
     """Return the mean squared error or misclassification rate of out-of-bag values (n, K)."""
     data, known = fit.data, validation_rows(fit, value)
     if not known.any():
-        raise InputError("every run drew every row: use more runs, as in n_runs=10")
+        raise InputError("every run sampled every row: use more runs, as in n_runs=10")
     losses = losses_of(value[known], data.y[known], fit.ordered)
     return weighted_mean(losses, data.weights[known])
 

@@ -139,7 +139,7 @@ def _error_of_sum(fit: AnyFit, parts: NDArray[np.float64]) -> float:
 def out_of_bag_loss(fit: Fit) -> tuple[float, float]:
     """Return the weighted mean out-of-bag loss, that of `mean_loss`, and its standard error.
 
-    They are those of `out_of_bag_scores`; `InputError` if every tree drew all rows.
+    They are those of `out_of_bag_scores`; `InputError` if every tree sampled all rows.
     """
     loss, weights = out_of_bag_losses(fit, forest_out_of_bag(fit).value)
     mean = weighted_mean(loss, weights)
@@ -151,13 +151,13 @@ def out_of_bag_losses(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the losses (n,) of out-of-bag values (n, K), and the case weights (n,).
 
-    Both are 0 for rows that every tree drew.  Raises `InputError` if there are no others.
+    Both are 0 for rows that every tree sampled.  Raises `InputError` if there are no others.
     """
     data, known = fit.data, _evaluated(fit, value)
     if not known.any():
         raise InputError(
-            "no row is out of bag: each tree drew all rows of positive weight; fit more trees, or "
-            "with a lower sample_fraction"
+            "no row is out of bag: each tree sampled all rows of positive weight; fit more trees, "
+            "or with a lower sample_fraction"
         )
     loss = np.where(known, losses_of(value, data.y, fit.ordered), 0.0)
     return loss, np.where(known, data.weights, 0.0)

@@ -211,13 +211,13 @@ def background_rows(fit: AnyFit, background: Any) -> Matrix:
     if not isinstance(background, pd.DataFrame):
         raise InputError(
             f"background={type(background).__name__}: use a data frame of rows, or a number of "
-            "training rows to draw"
+            "training rows to sample"
         )
     return rows_of_scores(fit, background).X
 
 
 def _drawn(fit: AnyFit, wanted: int) -> Integers:
-    """Return which training rows are drawn: with replacement, if case weights differ."""
+    """Return which training rows are sampled: with replacement, if case weights differ."""
     data = fit.data
     weights = data.weights
     if data.class_weights is not None:

@@ -16,6 +16,7 @@ from odrf.design.structure import STRUCTURE_ARGUMENTS
 from odrf.engine.growth.tree_builder import read_by_growth
 from odrf.engine.growth.tree_update import Update, Updated, update_trees
 from odrf.engine.guided.growth import joined_guided
+from odrf.engine.kernel_params import NO_LIMIT
 from odrf.engine.numeric import streams
 from odrf.engine.trees.forest import joined
 from odrf.errors import InputError
@@ -25,7 +26,7 @@ from odrf.fits.growing import at_rows, grow_alike, grow_in_kinds, one_kind, sett
 from odrf.fits.pruning import before_pruning, sized_forest
 from odrf.options.guided import ResolvedGuidedOptions
 from odrf.options.sizes import RATE, rate_along
-from odrf.options.tree import NO_LIMIT, ResolvedOptions
+from odrf.options.tree import ResolvedOptions
 from odrf.projections.mixture import Mixture
 from odrf.pruning.growth_stages import ALPHA_RATES
 from odrf.public.progress import progress_bar
@@ -215,7 +216,7 @@ def _differences(first: Fit | GuidedFit, second: Fit | GuidedFit) -> Iterator[tu
             numbers = " and ".join(str([batch.begin for batch in of_fit]) for of_fit in batches)
             yield (
                 f"the rows at which the batches of update() begin, {numbers}",
-                "each tree draws its rows batch by batch; update both with the same batches",
+                "each tree samples its rows batch by batch; update both with the same batches",
             )
     why = (
         "a combined forest has one set of options, for its summary, its theory and forests grown "

@@ -145,7 +145,7 @@ def _require_blendable(options: Options) -> None:
         )
 
 
-# The kinds of trees in a blended forest for times to an event.
+# The kinds of trees in a blended forest for survival times.
 
 # Rows of a leaf: a curve needs more rows than a mean does.  Of few rows a leaf takes this share.
 LEAF, LEAST_LEAF, ROWS_A_LEAF = 20, 5, 15

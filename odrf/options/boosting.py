@@ -30,7 +30,7 @@ from odrf.design.weights import row_labels
 from odrf.engine.boosting.leaf_values import BoostingParams
 from odrf.engine.boosting.losses import LOSSES
 from odrf.engine.directions.candidates import indicator_levels
-from odrf.engine.kernel_params import NO_PENALTY, KernelParams
+from odrf.engine.kernel_params import NO_LIMIT, NO_PENALTY, KernelParams
 from odrf.engine.resamples import ALL_ROWS, SUBSAMPLE, Sampling
 from odrf.engine.splits.impurity import SQUARED_ERROR
 from odrf.errors import InputError
@@ -40,7 +40,6 @@ from odrf.options.tree import (
     EFFORT,
     EXACT,
     EXACT_ROWS,
-    NO_LIMIT,
     subset_size_of,
     thresholds_of,
 )
@@ -97,7 +96,7 @@ def checked_loss(value: words.LossName, kind: str, n_classes: int, ordered: bool
     suited = [name for name, loss in LOSSES.items() if loss.kind == kind]
     if value not in suited:
         listing = " or ".join(repr(name) for name in suited)
-        what = "time to an event" if kind == SURVIVAL else kind
+        what = "survival time" if kind == SURVIVAL else kind
         hint = ", or the response Surv(time, event)" if LOSSES[value].kind == SURVIVAL else ""
         raise InputError(f"loss={value!r} is not for a {what}: use {listing}{hint}")
     if LOSSES[value].binary and n_classes > 2:
@@ -125,7 +124,7 @@ def require_counts(y: NDArray[np.float64]) -> None:
 
 NEWTON, REFIT = "newton", "refit"
 PATIENCE = 20
-# Of times to an event, whose scores are too far apart after all rounds: the runs, and the share of
+# Of survival times, whose scores are too far apart after all rounds: the runs, and the share of
 # the rows that one run holds out (benchmarks/options/boosted_survival.py).
 SURVIVAL_RUNS, SURVIVAL_SHARE = 10, 0.2
 # Refitted leaves are not shrunken.
@@ -432,7 +431,7 @@ def _runs_and_validation(
 ) -> tuple[int, words.Validation]:
     """Return the number of runs, and ``"oob"``, the share of the rows to hold out, or None.
 
-    By default the rounds of times to an event are chosen, by rows that also calibrate the curves:
+    By default the rounds of survival times are chosen, by rows that also calibrate the curves:
     those out of bag of several runs, or of one run some that are held out.
     """
     by_default, of_times = is_word(value, AUTO), kind == SURVIVAL
@@ -497,7 +496,7 @@ def _run_predictors(share: float, n_runs: int, P: int) -> int:
     if n_runs == 1 and share < 1:
         raise InputError(
             f"run_predictors={share!r} would leave predictors out of the only run: use several "
-            f"runs, as in n_runs=10, or predictor_fraction={share!r}, which draws for each tree"
+            f"runs, as in n_runs=10, or predictor_fraction={share!r}, which samples for each tree"
         )
     return _share_of(P, share)
 

@@ -23,8 +23,8 @@ ONE_KIND = (
     "are never all in memory: leave it out"
 )
 STRUCTURE = (
-    "each row is drawn by a hash of its number, whatever group, time or stratum it is of: leave it "
-    "out, or fit a data frame that is in memory"
+    "each row is sampled by a hash of its number, whatever group, time or stratum it is of: leave "
+    "it out, or fit a data frame that is in memory"
 )
 
 
@@ -63,8 +63,8 @@ def streamed_request(options: Options) -> Options:
         raise InputError(f"blend=True with rows in chunks: {ONE_KIND}")
     if options.resample not in (AUTO, "subsample"):
         raise InputError(
-            f"resample={options.resample!r} with rows in chunks: each row is drawn once or not at "
-            'all: use resample="subsample"'
+            f"resample={options.resample!r} with rows in chunks: each row is sampled once or not "
+            'at all: use resample="subsample"'
         )
     if isinstance(options.alpha, str) and options.alpha in (OOB, *ALPHA_RATES):
         raise InputError(

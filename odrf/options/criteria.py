@@ -63,10 +63,10 @@ def criterion_of(
             )
         if value in CRITERIA_OF[SURVIVAL]:
             raise InputError(
-                f"criterion={value!r} is for times to an event, with a formula such as "
+                f"criterion={value!r} is for survival times, with a formula such as "
                 f'"Surv(time, event) ~ .", and not for a {kind}: use {suited}'
             )
-        of = "times to an event" if kind == SURVIVAL else f"a {kind}"
+        of = "survival times" if kind == SURVIVAL else f"a {kind}"
         raise InputError(f"criterion={value!r} is not for {of}: use {suited}")
     return value
 
@@ -92,13 +92,13 @@ def cause_of_splits(
 ) -> str | None:
     """Return the cause that splits are about; None if they are about all.
 
-    `causes` are those of the response, none if it is no time to an event; `truncated`: rows enter
+    `causes` are those of the response, none if it is no survival time; `truncated`: rows enter
     late.  Raises `InputError` if there is no such cause, or the criterion needs one, or rows that
     enter from the beginning.
     """
     if value is not None and tuple(causes) in ((), ONE_CAUSE):
         raise InputError(
-            f"cause={value!r} is for times to events of several causes, and this response has none "
+            f"cause={value!r} is for survival times of several causes, and this response has none "
             "to choose from: leave it out"
         )
     if criterion == GRAY:
@@ -145,7 +145,7 @@ IN_WORDS = {
     "ranks": "ranks of the response",
 }
 """What splits are chosen on, if it is not the response."""
-NO_NUMBERS = {"classification": "has classes", "survival": "is a time to an event"}
+NO_NUMBERS = {"classification": "has classes", "survival": "is a survival time"}
 """Kinds of responses without a scale."""
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from odrf.checks import AUTO, MOST, checked_jobs, checked_seed, checked_whole, is_word
 from odrf.engine.directions.candidates import indicator_levels
-from odrf.engine.kernel_params import AIC, BIC, NO_PENALTY, ON_RESPONSE, KernelParams
+from odrf.engine.kernel_params import AIC, BIC, NO_LIMIT, NO_PENALTY, ON_RESPONSE, KernelParams
 from odrf.engine.resamples import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Batch, Sampling
 from odrf.errors import InputError
 from odrf.options import words
@@ -41,7 +41,6 @@ EXACT_ROWS = (64, 128)
 # Single trees of up to so many rows are read, and searched exactly: of ten predictors that takes a
 # tenth of a second more.  Forests and boosting would take 1.1 to 2.4 times as long at all sizes.
 EXACT_TREE_ROWS = 10_000
-NO_LIMIT = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class ResolvedOptions:
     `kind`: ``"regression"``, ``"classification"`` or ``"survival"``.
     `mixture`: how many directions of each family a node tries.
     `settings`: the options of growth as the engine reads them.
-    `sampling`: how each tree's rows are drawn.
+    `sampling`: how each tree's rows are sampled.
     `split_search`: ``"exact"`` if nodes of any size try every cut point, as single trees of few
       rows do by default, else ``"auto"``.
     `pruning`: ``"weakest_link"`` or ``"growth"``: which subtrees are candidates of pruning.
@@ -206,8 +205,8 @@ def resolve(
 
     The data have n rows, P predictors, p columns and `n_classes` classes (1 for a number or a
     time); `ordinal`: three or more ordered classes.  For `ranges`, `grid`, `terms` and `empty` see
-    `odrf.projections.base.Table`.  `surrogates`: missing values go by surrogate splits.  Of times
-    to an event, `causes` are the causes, and `truncated` says that rows enter late.  `min_leaf`
+    `odrf.projections.base.Table`.  `surrogates`: missing values go by surrogate splits.  Of
+    survival times, `causes` are the causes, and `truncated` says that rows enter late.  `min_leaf`
     counts subjects, which have `rows_a_subject` rows in the mean.  Raises `InputError`, which names
     the option and says what to use, if one does not go with the data.
     """

@@ -18,6 +18,7 @@ from scipy.ndimage import maximum_filter
 
 from odrf.plots import style
 from odrf.text.names import shortened, shortened_names
+from odrf.text.summary import evenly_spread
 
 if TYPE_CHECKING:
     from odrf.statistics.curves import VariablePoints
@@ -153,8 +154,7 @@ def _neighbours(at: NDArray[np.float64], left: float, right: float) -> bool:
 def draw_rug(ax: Axes, observed: NDArray[np.float64]) -> None:
     """Mark rows on the horizontal axis: some of them, spread over all quantiles, if many."""
     known = np.sort(observed[~np.isnan(observed)])
-    if len(known) > MOST_TICKS:
-        known = known[np.linspace(0, len(known) - 1, MOST_TICKS).round().astype(int)]
+    known = known[evenly_spread(len(known), MOST_TICKS)]
     low, high = ax.get_xlim()
     known = known[(known >= low) & (known <= high)]
     ax.plot(

@@ -17,7 +17,10 @@ from odrf.text.layouts import quantity
 
 MOST = 30
 LEGEND_ROWS = 3
-FILLED = {"confirmed": style.ACCENT, "tentative": "white", "rejected": style.GRID}
+FILLED = {
+    "confirmed": style.ACCENT, "tentative": "white", "rejected": style.GRID,
+    "selected": style.ACCENT, "not selected": "white",
+}  # fmt: skip
 
 
 def plot_elimination(
@@ -37,57 +40,51 @@ def plot_elimination(
     return ax
 
 
-def plot_shadows(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Plot the importance of the first 30 predictors as dots, and of the best shadow as a bar."""
-    shown = table.head(MOST)
+def plot_selection(
+    table: pd.DataFrame, decisions: pd.Series, words: str, threshold: float = np.inf,
+    ax: Axes | None = None,
+) -> Axes:  # fmt: skip
+    """Plot the importance of the first 30 predictors, in the colours of the decisions.
+
+    The best shadow, if the table has it, is a bar; a finite `threshold` a line.
+    """
+    shown, decisions = table.head(MOST), decisions.head(MOST)
     ax = style.named_panel(ax, len(shown) + LEGEND_ROWS)
     at = style.stems(ax, shown["importance"])
-    ax.plot(
-        shown["shadow"], at, "|", color=style.MUTED, markersize=11, mew=1.6, label="best shadow"
-    )
+    if "shadow" in shown:
+        ax.plot(
+            shown["shadow"], at, "|", color=style.MUTED, markersize=11, mew=1.6, label="best shadow"
+        )
     for decision, colour in FILLED.items():
-        rows = (shown["decision"] == decision).to_numpy()
+        rows = (decisions == decision).to_numpy()
         if rows.any():
             ax.plot(
                 shown["importance"][rows], at[rows], "o", mfc=colour, mec=style.ACCENT,
                 markersize=6, label=decision,
             )  # fmt: skip
-    _finish(ax, shown, "increase of the out-of-bag loss when permuted", len(table))
-    return ax
-
-
-def plot_knockoffs(table: pd.DataFrame, threshold: float, ax: Axes | None = None) -> Axes:
-    """Plot importances less those of knockoffs, filled if selected, and the `threshold`."""
-    shown = table.head(MOST)
-    ax = style.named_panel(ax, len(shown) + LEGEND_ROWS)
-    at = style.stems(ax, shown["importance"])
-    for words, rows in (("selected", shown["selected"]), ("not selected", ~shown["selected"])):
-        if rows.any():
-            colour = style.ACCENT if words == "selected" else "white"
-            values = shown["importance"][rows]
-            ax.plot(values, at[rows], "o", mfc=colour, mec=style.ACCENT, markersize=6, label=words)
     if np.isfinite(threshold):
         style.reference(ax, x=threshold, label="threshold")
-    _finish(ax, shown, "importance less that of the knockoff", len(table))
-    return ax
-
-
-def _finish(ax: Axes, shown: pd.DataFrame, words: str, total: int) -> None:
     ax.axvline(0, color=style.MUTED, linewidth=0.8)
-    style.finish_rows(ax, shown.index, words, f" (first {MOST} of {total})", total)
+    style.finish_rows(ax, shown.index, words, f" (first {MOST} of {len(table)})", len(table))
     # above the axes, where there are no dots
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    return ax
 
 
 MOST_PREDICTORS = 15
 
 
-def plot_importance(importance: pd.Series, words: str, ax: Axes | None = None) -> Axes:
-    """Plot the first 15 importances as dots, the largest on top; `words`: what they are."""
+def plot_importance(
+    importance: pd.Series, words: str, ax: Axes | None = None, of: str = "predictors"
+) -> Axes:
+    """Plot the first 15 importances as dots, the largest on top.
+
+    `words` say what they are, and `of` what they are of.
+    """
     shown = importance.head(MOST_PREDICTORS)
     ax = style.named_panel(ax, len(shown))
     style.stems(ax, shown, np.ones(len(shown), dtype=bool))
-    note = f" (first {MOST_PREDICTORS} of {len(importance)} predictors)"
+    note = f" (first {MOST_PREDICTORS} of {len(importance)} {of})"
     style.finish_rows(ax, shown.index, words, note, len(importance))
     ax.set_xlim(left=min(0.0, 1.1 * shown.min()))
     return ax

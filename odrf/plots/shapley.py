@@ -23,24 +23,12 @@ HALF_ROW = 0.4
 COLOURS = "viridis"
 
 
-def plot_shapley_sizes(
-    sizes: pd.Series, measure: str, ax: Axes | None = None, of: str = "terms"
-) -> Axes:
-    """Plot the first 15 mean absolute Shapley values as dots, the largest on top."""
-    shown = sizes.head(MOST)
-    ax = style.named_panel(ax, len(shown))
-    style.stems(ax, shown, np.ones(len(shown), dtype=bool))
-    ax.set_xlim(left=0)
-    style.finish_rows(ax, shown.index, measure, f" (first {MOST} of {len(sizes)} {of})", len(sizes))
-    return ax
-
-
 def plot_shapley_swarm(
     data: pd.DataFrame, values: NDArray[np.float64], words: str, ax: Axes | None = None
 ) -> Axes:
     """Plot the Shapley value of each row and term (n, P) as a dot.
 
-    Colours are ranks of the value of the term; factors without an order and empty cells are grey.
+    Colours are ranks of the value of the term; grey: factors without an order, missing values.
     """
     shown = data.iloc[:, :MOST]
     ax = style.named_panel(ax, len(shown.columns), 6.4)
@@ -82,7 +70,7 @@ def _beside(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.
 
 
 def _ranks(column: pd.Series) -> NDArray[np.float64]:
-    """Return ranks from 0 to 1 of the values, NaN for empty cells."""
+    """Return ranks from 0 to 1 of the values, NaN for missing values."""
     ranks = pd.Series(as_numbers(column)).rank().to_numpy(dtype=np.float64)
     known = ranks[~np.isnan(ranks)]
     low, high = (known.min(), known.max()) if len(known) else (0.0, 1.0)

@@ -23,7 +23,7 @@ from odrf.text.layouts import quantity
 from odrf.text.names import shortened, shortened_names
 from odrf.text.splits import number
 
-# Plot of a tree for times to an event, with the curve of each leaf in it.
+# Plot of a tree for survival times, with the curve of each leaf in it.
 
 # points
 PANEL = (104.0, 72.0)

@@ -39,21 +39,20 @@ from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import shuffle_front
 from odrf.projections.base import Family, Table
 
-# No literal, for which Numba would compile anew what it is handed to.
-FEW = np.int64(FEW_LEVELS)
-
 
 class AxisSampler(NamedTuple):
     """Single predictors.
 
     `singles` (P,): the predictors that the node tries, in its first `number` entries.
     `direction_rows`: a factor's levels are scored on at most so many rows; or ten per level, if
-    more.  `shares`: scratch for factors and more than two classes.
+    more.  `few`: the scores of more levels are shrunk.  `shares`: scratch for factors and more than
+    two classes.
     """
 
     number: int
     singles: np.ndarray
     direction_rows: int
+    few: int
     shares: ClassShares | None
 
 
@@ -67,7 +66,8 @@ class Axis(Family):
     ordered by the first principal component of their class shares (Coppersmith, Hong and Hosking
     1999), whose best cut is nearly the best of all partitions; for ordered classes by the share of
     the classes below a random one.  The means or shares of more than 6 levels are shrunk towards
-    those of the node, and their gain is compared without what it owes to chance.  A level that a
+    those of the node, and their gain is compared without what it owes to chance; but not in trees
+    of single predictors alone that try every cut (``split_search="exact"``).  A level that a
     node does not have goes to the side with more weight, and so does a row without any level.  The
     columns of a basis, such as a spline, are combined by least squares.
 
@@ -102,7 +102,7 @@ class Axis(Family):
         """Return the sampler of a tree, of at most P predictors."""
         P = len(feature_groups.types)
         return AxisSampler(
-            min(number, P), np.empty(P, dtype=np.int64), settings.direction_rows,
+            min(number, P), np.empty(P, dtype=np.int64), settings.direction_rows, FEW_LEVELS,
             class_shares_for(feature_groups, settings),
         )  # fmt: skip
 
@@ -160,7 +160,7 @@ def _propose_columns(
     whether it varies.  Returns whether there is a proposal, and the new `target`.
     """
     target_rows, total, share, varies = target
-    used, scored = sample_sizes(feature_groups, chosen, ONE, m, sampler.direction_rows, FEW)
+    used, scored = sample_sizes(feature_groups, chosen, ONE, m, sampler.direction_rows, sampler.few)
     by_shares = is_ordered_by_shares(sampler.shares, feature_groups, chosen[0])
     column = feature_groups.first[chosen[0]]
     width = feature_groups.first[chosen[0] + 1] - column
@@ -178,7 +178,7 @@ def _propose_columns(
     if not varies:
         return False, target
     terms, of_used, _ = load_terms(
-        rows, lo, used, scored, feature_groups, chosen, ONE, FEW, YES, total, share, work
+        rows, lo, used, scored, feature_groups, chosen, ONE, sampler.few, YES, total, share, work
     )
     if _estimate_coefficients(terms, used, of_used, work):
         return write_direction(work, proposals, c), target

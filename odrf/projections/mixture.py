@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from odrf.checks import AUTO, MOST, checked_whole, is_number, is_whole, is_word
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.samplers import DirectionSampler, begins, draws
-from odrf.engine.kernel_params import KernelParams
+from odrf.engine.kernel_params import NO_LIMIT, KernelParams
 from odrf.engine.numeric import apportion
 from odrf.engine.rows import Rows
 from odrf.errors import InputError, allowed
@@ -146,6 +146,10 @@ class Mixture:
         for kind, family in USUAL.items():
             usual.setdefault(kind, family.sampler(0, feature_groups, settings, n))
         axis, sparse, estimated = map(usual.__getitem__, USUAL)
+        every_cut = settings.exact_rows == NO_LIMIT and self.n_directions == 0
+        if every_cut and isinstance(axis, AxisSampler):
+            # the best of all splits, of whatever predictor: levels in the order of all rows
+            axis = axis._replace(few=NO_LIMIT, direction_rows=NO_LIMIT)
         number = axis.number + sparse.number + estimated.number
         return UsualSampler(number, axis, sparse, estimated), *others
 

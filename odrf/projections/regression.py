@@ -9,9 +9,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from odrf.checks import checked_whole
-from odrf.engine.compiling import NO, ZERO, inlined, kernel
+from odrf.engine.compiling import NO, YES, ZERO, inlined, kernel
 from odrf.engine.directions.candidates import (
     ROUND,
+    TWO_LEVELS,
     FeatureGroups,
     count_terms,
     most_coefficients,
@@ -27,6 +28,7 @@ from odrf.engine.directions.estimation import (
     pursuit_for,
     solve,
 )
+from odrf.engine.directions.factors import MIXED_ROWS, append_effects, estimate_effects
 from odrf.engine.directions.samplers import DirectionSampler, draws
 from odrf.engine.directions.subsets import (
     count_columns,
@@ -53,7 +55,10 @@ class OnSubsets(Family):
     levels scored by their mean target, shrunk towards that of the node; a factor of two levels
     enters by its indicators.  A factor of three to six levels enters by its indicators if the
     response is a number, and the gain of a split is reduced by what chance adds to the fit of their
-    coefficients; for classes, where this would take much longer, it enters by scores.
+    coefficients; for classes, where this would take much longer, it enters by scores.  In
+    `Logistic`, `LeastSquares` and `Discriminant` factors of more than two levels are random effects
+    instead: a linear regression on numbers and levels shrinks the effect of each level by how
+    reliable it is, and what they add by chance is subtracted from the gain of a split.
 
     A direction is estimated on random rows of the node: 1000 in a single tree and 200 in a forest,
     or 10 for each column if these are more, or all rows if there are fewer.  Its cuts are evaluated
@@ -85,6 +90,9 @@ class OnSubsets(Family):
 LOGISTIC, LEAST_SQUARES, LDA = 0, 1, 2
 # With fewer rows a logistic model hardly differs from its linear limit, least squares.
 LOGISTIC_ROWS = 50
+# Factors of more levels are random effects.  No literal, for which Numba would compile anew what it
+# is handed to.
+FEW = np.int64(TWO_LEVELS)
 
 
 class EstimatedSampler(NamedTuple):
@@ -197,8 +205,7 @@ def draw_estimated(sampler, state, rows, lo, m, n_rows, first, feature_groups, p
 
     A subset of one column is left out if all predictors are tried singly anyway.
     """
-    order, few, most = proposals.order, proposals.indicator_levels, sampler.direction_rows
-    last = min(first + ROUND, sampler.number)
+    order, most, last = proposals.order, sampler.direction_rows, min(first + ROUND, sampler.number)
     c, target_rows, total, share, varies = ZERO, ZERO, 0.0, 0.0, False
     for _ in range(first, last):
         q = draw_subset(state, n_rows, sampler.subset_size, order)
@@ -206,18 +213,23 @@ def draw_estimated(sampler, state, rows, lo, m, n_rows, first, feature_groups, p
             write_single(feature_groups.first[order[0]], proposals, c)
             c += not proposals.singly[0]
             continue
-        used, scored = sample_sizes(feature_groups, order, q, m, most, few)
-        if scored != target_rows or len(proposals.chosen) > 2:
-            target_rows = scored
-            total, share, varies = draw_target(state, rows, lo, scored, proposals, work)
+        used, scored = sample_sizes(feature_groups, order, q, m, most, FEW)
+        used = min(scored, max(used, MIXED_ROWS))
+        if used != target_rows or len(proposals.chosen) > 2:
+            target_rows = used
+            total, share, varies = draw_target(state, rows, lo, used, proposals, work)
         if not varies:
             continue
-        terms, of_used, mean = load_terms(
-            rows, lo, used, scored, feature_groups, order, q, few, NO, total, share, work
+        terms, _, _ = load_terms(
+            rows, lo, used, used, feature_groups, order, q, FEW, NO, total, share, work, YES
         )
-        if used < scored:  # the moments are now those of the rows used
-            target_rows = ZERO
-        if _estimate_linear(sampler, rows, lo, used, of_used, mean, terms, work):
+        reliability = estimate_effects(terms, used, total, work, work.levels)
+        if reliability >= 0.0:
+            append_effects(terms, work, work.levels)
+            if write_direction(work, proposals, c):
+                proposals.reliability[c] = reliability
+                c += 1
+        elif terms > 0 and _estimate_linear(sampler, rows, lo, used, total, share, terms, work):
             c += write_direction(work, proposals, c)
     return c, last
 

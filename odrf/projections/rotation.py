@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from odrf.checks import checked_whole
 from odrf.engine.compiling import kernel, summing
-from odrf.engine.directions.candidates import FeatureGroups
+from odrf.engine.directions.candidates import FEW_LEVELS, FeatureGroups
 from odrf.engine.directions.estimation import normalise
 from odrf.engine.directions.factors import class_shares_for
 from odrf.engine.kernel_params import KernelParams
@@ -51,7 +51,7 @@ class Rotated(Family):
         """Return the sampler of a tree, of at most p rotated columns."""
         p = int(feature_groups.first[-1])
         return AxisSampler(
-            min(number, p), np.empty(p, dtype=np.int64), settings.direction_rows,
+            min(number, p), np.empty(p, dtype=np.int64), settings.direction_rows, FEW_LEVELS,
             class_shares_for(feature_groups, settings),
         )  # fmt: skip
 

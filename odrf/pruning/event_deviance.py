@@ -51,7 +51,7 @@ def node_events(
     `leaf` (n, B): the leaf of each training row in each tree. `event` (n,): 0 for a censored row,
     else the cause. `exposure` (n,): positive times of observation on the scale on which the hazard
     of all rows is constant, see `odrf.statistics.survival.observation`. `counts` (n, B): how often
-    each tree drew each row; once by default. `n_causes`: C.
+    each tree sampled each row; once by default. `n_causes`: C.
     """
     occurred = events_by_cause(event, n_causes)
     logs = -occurred.sum(axis=1) * np.log(exposure)

@@ -424,7 +424,7 @@ def out_of_bag_alphas(
     fold: NDArray[np.int64],
     advance: Callable[[], object] = lambda: None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return for each tree (B,) the α with the smallest error on the rows that it did not draw.
+    """Return for each tree (B,) the α with the smallest error on the rows that it did not sample.
 
     With it the α (F, B) that these rows choose if those of one fold, of `fold` (n,), are left out.
     `critical` (m,): critical α of each split; 0 where there is no split. `X`, `y`: the training

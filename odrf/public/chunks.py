@@ -199,7 +199,7 @@ class Chunks:
         - A function without arguments that returns an iterable of data frames, for generators.
         - A data frame: one chunk.
     memory : float, optional
-        Bytes that the rows drawn by trees may take, and growing trees or branches.  By default
+        Bytes that the rows sampled by trees may take, and growing trees or branches.  By default
         half of the memory that is free.  With less memory there are more passes over the rows; the
         fit is the same.
 

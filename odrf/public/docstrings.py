@@ -91,11 +91,11 @@ projection : str, Family or mapping, default "logistic"
     splits on single predictors only (CART).  A mapping combines several families by their shares
     of the directions, such as ``{"axis": 0.5, "logistic": 0.5}``.
 
-    In a split on a factor alone, its levels are ordered by their mean response.  In a direction of
-    several predictors, a factor of more than six levels, or of more than two if the response is
-    classes, is replaced by these means.  The means of more than six levels are shrunk towards that
-    of the node, and a split by them must gain more, so that labels without meaning are hardly ever
-    chosen.
+    In a split on a factor alone, its levels are ordered by their mean response.  The means of more
+    than six levels are shrunk towards that of the node, and a split by them must gain more, so that
+    labels without meaning are hardly ever chosen; but not in trees of ``"axis"`` that try every
+    cut.  In a direction of several predictors, the levels of a factor have random effects: each is
+    shrunk by how reliable it is.
 subset_size : "random" or int, default "random"
     Predictors in each random subset.  By default the number is drawn for every direction, uniformly
     from 1 … min(⌈N(A)^0.4⌉, P), P being the number of predictors.  The theorems on consistency for
@@ -112,7 +112,7 @@ max_depth : int, optional
     Most splits between root and leaf; by default no limit.
 criterion : str, default "auto"
     Impurity of a node: ``"squared_error"`` for a regression; for classes ``"gini"``, the default,
-    ``"entropy"`` or ``"ordinal"``; for times to an event ``"log_rank"``, the default, ``"gray"`` or
+    ``"entropy"`` or ``"ordinal"``; for survival times ``"log_rank"``, the default, ``"gray"`` or
     ``"exponential"``.
 
     By default entropy for classes with the families ``"sparse"``, ``"rc"``, ``"sphere"``,
@@ -240,14 +240,14 @@ models : mapping of str to model
       fitted to the columns of the formula's design matrix, each scaled to a range of 1 on the
       training rows, with one 0/1 column per level of a factor.  Missing values are NaN, those
       of a factor a level of their own: begin a pipeline with ``SimpleImputer()`` if the
-      estimator takes no NaN.  If its ``random_state`` is None, a seed is set.  For times to
-      an event it is one of `odrf.sklearn`, or of scikit-survival.
+      estimator takes no NaN.  If its ``random_state`` is None, a seed is set.  For survival
+      times it is one of `odrf.sklearn`, or of scikit-survival.
 cv : int, str, array-like or splitter, default 10
     - A number of folds, stratified by class, or by whether rows had an event.
     - The fold of each row: labels of any kind, or the name of a column that holds them.  Models
       do not see this column unless a formula names it.
     - An object with ``split(X, y, groups)``, as in scikit-learn.  X are row numbers.  If its
-      ``random_state`` is None and it draws rows at random, a seed is set.
+      ``random_state`` is None and it samples rows at random, a seed is set.
 
     Every test row counts once, also if a model is fitted with case weights.
 metric : str or callable, default "auto"
@@ -255,16 +255,16 @@ metric : str or callable, default "auto"
     - For classes ``"error"`` (the default) and ``"accuracy"``; on predicted probabilities
       ``"brier"`` (the sum over the classes, so for two classes twice the squared error of
       the probability of one class), ``"log_loss"``, and for two classes ``"auc"``.
-    - For times to an event ``"integrated_brier"`` (the default) of predicted survival,
+    - For survival times ``"integrated_brier"`` (the default) of predicted survival,
       ``"uno_c"`` and ``"harrell_c"`` of risks.  Up to which time events count, and the
       weights that make up for censored rows, follow from all rows of the table, as in
       ``score()`` of a fit.
     - Or a function of observed and predicted values, numbers or labels, two arrays (n,).  For
-      times to an event it takes a data frame with the columns ``time`` and ``event``, and
+      survival times it takes a data frame with the columns ``time`` and ``event``, and
       ``start`` if rows enter late, and an array (n,) of risks.  It returns a number; smaller is
       better.
 
-    Metrics of times to an event are those of the events of all causes.
+    Metrics of survival times are those of the events of all causes.
 p : int, default 10
     Number of predictors.
 noise : float, default 0.0
@@ -315,7 +315,7 @@ priors : mapping of class to number, or Series, optional
     `estimate_priors`.
 training : {"out-of-bag", "in-bag"}, optional
     How training rows are predicted, without `newdata`.  ``"out-of-bag"``, the default of
-    fits that leave rows out: by the trees that did not draw the row (of boosted trees, by
+    fits that leave rows out: by the trees that did not sample the row (of boosted trees, by
     the runs).  These are forests of `odrf.odrf`, unless ``resample="none"``, boosted trees
     with several runs, and fits of `odrf.auto`.  ``"in-bag"``: by all trees, as if the row
     were new.  It is the default of all other fits, and too close to the responses of the
@@ -324,9 +324,9 @@ progress_of_rows = progress : bool, default False
     Show a progress bar of the rows.
 predicted
     With the index of `newdata`.  With ``missing="drop"``, the prediction of a row with
-    missing predictors is missing.  Out of bag, that of a row that every tree drew is
+    missing predictors is missing.  Out of bag, that of a row that every tree sampled is
     missing, with a `UserWarning` unless the fit has `order`; for ``"trees"``, that of a
-    tree that drew the row.  ``"leaf"`` gives the leaves in all trees in any case.
+    tree that sampled the row.  ``"leaf"`` gives the leaves in all trees in any case.
 unknown_levels
     If a factor of `newdata` has levels that no training row has, declared as categories or
     not: they count as missing values if the fit has ``missing="split"``, the default, or
@@ -400,10 +400,9 @@ impurity
       evaluate them: predictors with many cut points seem more important than they are.
 tests_of_variables
     - ``"conditional"``: a test of each variable (Watson and Wright 2021): by how much the
-      loss of held-out rows grows when the variable is replaced by a stand-in, which is
-      drawn given the other variables.  It asks what the variable tells that the others do
-      not.
-    - ``"loco"``: the same test, but the fit is grown again on stand-ins.  It asks what is
+      loss of held-out rows grows when the variable is resampled given the other variables.  It
+      asks what the variable tells that the others do not.
+    - ``"loco"``: the same test, but the fit is grown again on resampled values.  It asks what is
       lost if the variable is not there from the beginning.
 splits_on_several
     What a split on several predictors adds is divided among them: in proportion to the
@@ -427,18 +426,18 @@ notes_on_tests
     evaluates the fit grown again on the folds before it: by the squared error, for classes by
     the sum of squared differences of indicators and probabilities.  (If each fold evaluated
     trees of all others, the rises of two folds would be correlated, and the test too large.)
-    Groups of rows stay whole and are one unit of the test.  A stand-in for a number is an
+    Groups of rows stay whole and are one unit of the test.  A resampled number is an
     estimate of its mean given the other variables (ridge regression, and a forest of its
     residuals if this helps) plus the residual of a random row; a label is drawn from the class
     probabilities of a forest.  Predictors that are computed from the variable follow.  Losses
-    are means over ten draws for the t test.  Wilcoxon's test uses one, because its differences
-    must be symmetric.
+    are means over ten resamples for the t test.  Wilcoxon's test uses one, because its
+    differences must be symmetric.
 
-    A variable that tells nothing beside the others and its stand-in have the same distribution,
-    so that the test finds it significant in 5 % of the samples, as far as the estimate of that
-    distribution is good.  Growing without the variable, as leave-one-covariate-out of Lei et
-    al. (2018) does, changes how many predictors compete in a node, so that the loss of a
-    variable that tells nothing does not rise by 0 on average; on stand-ins it does (Hooker,
+    A variable that tells nothing beside the others and its resampled values have the same
+    distribution, so that the test finds it significant in 5 % of the samples, as far as the
+    estimate of that distribution is good.  Growing without the variable, as in Lei et al. (2018),
+    changes how many predictors compete in a node, so that the loss of a
+    variable that tells nothing does not rise by 0 on average; on resampled values it does (Hooker,
     Mentch and Zhou 2021, "condition and relearn").
 references_of_importances
     G. Hooker, L. Mentch and S. Zhou (2021). Unrestricted permutation forces extrapolation:
@@ -512,17 +511,17 @@ variables_of_pairs = variables : list of str, optional
     grows with the square of their number.
 rows_of_pairs = rows : int, default 100
     Over how many rows predictions are averaged, at as many values.  Of those that have a
-    value of each variable some are drawn, by their weights, or all are taken if they are
+    value of each variable some are sampled, by their weights, or all are taken if they are
     not more; then they count alike.  The time grows with its square.
 rows_drawn = newdata : DataFrame, optional
-    Where the rows are drawn from.  By default the training rows.  Rows of a fit with
+    Where the rows are sampled from.  By default the training rows.  Rows of a fit with
     offsets need the column that ``offset=`` named.
 rows_to_explain = newdata : DataFrame, optional
     Rows to explain.  By default the training rows, as all trees predict them.  Rows that
     cannot be predicted are left out.
 background : DataFrame or int, optional
-    What predictions are compared with: rows, or how many training rows are drawn by the
-    seed of the fit.  By default 100 are drawn, or all are taken if there are not more.
+    What predictions are compared with: rows, or how many training rows are sampled by the
+    seed of the fit.  By default 100 are sampled, or all are taken if there are not more.
     Rows of unequal case weights are drawn in proportion to them, with replacement.
 max_boxes : int, default 4096
     Values are exact where all coalitions of a tree and a pair of rows fall into at most so
@@ -575,6 +574,12 @@ X : data frame or array-like of shape (n, p)
 y : array-like of shape (n,)
     Responses: numbers of a regression, labels of a classification.  The categories of an ordered
     categorical series are ordered classes.
+times_and_events = y : structured array (n,) or data frame of shape (n, 2) or (n, 3)
+    Times and events, as scikit-survival's ``Surv.from_arrays(event, time)`` makes them: one field
+    is bool or of 0 and 1, and True or 1 where the event happened at the end of observation; the
+    other one is the time, in any unit.  With two fields of times the first is when the row entered,
+    the second the end.  In a data frame the event may be categorical: its first category means
+    censored, and each of the others is a cause.
 sample_weight : array-like of shape (n,), optional
     Case weights.  Rows of weight 0 are left out.
 groups_of_rows = groups : array-like of shape (n,), optional
@@ -593,10 +598,10 @@ ax
     -------
     Axes
 rows_selected
-    - ``"sample"``: drawn without replacement, with probabilities proportional to the
+    - ``"sample"``: sampled without replacement, with probabilities proportional to the
       sensitivities.
     - ``"top"``: the rows of largest sensitivity.
-    - ``"uniform"``: drawn without replacement with equal probabilities, for comparison.
+    - ``"uniform"``: sampled without replacement with equal probabilities, for comparison.
 references_of_trees
     G. E. P. Box and D. R. Cox (1964). An analysis of transformations. Journal of the Royal
     Statistical Society B 26, 211-252.

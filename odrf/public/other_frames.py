@@ -1,7 +1,7 @@
 """Data frames and series of other libraries than pandas, by narwhals, which is loaded for them.
 
 Columns are converted one by one, because ``to_pandas()`` of these libraries turns whole numbers
-with empty cells into floats, which cannot tell apart whole numbers beyond 2^53.
+with missing values into floats, which cannot tell apart whole numbers beyond 2^53.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _moments(series: nw.Series[Any]) -> pd.Series:
 
 
 def _whole(series: nw.Series[Any]) -> pd.Series:
-    """Return whole numbers or truth values: with empty cells in the nullable type of pandas."""
+    """Return whole numbers or truth values: with missing values in the nullable type of pandas."""
     empty = series.is_null().to_numpy()
     if not empty.any():
         return pd.Series(series.to_numpy(), copy=False)

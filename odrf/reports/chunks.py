@@ -73,7 +73,7 @@ def importance_by_own_rows(fit: Fit) -> MeasuredImportance:
 
 
 def streamed_importance(fit: StreamedFit) -> MeasuredImportance:
-    """Return the importances that are shown: by the rows that trees did not draw, if known."""
+    """Return the importances that are shown: by the rows that trees did not sample, if known."""
     if not is_evaluated(fit):
         return importance_by_own_rows(fit)
     return MeasuredImportance(with_shares(fit, summed_rows(fit).importance), OUT_OF_BAG)

@@ -86,7 +86,7 @@ class ConsistencyReport(TheoremReport):
         Its options and sizes, as the theorems use them.
     table : DataFrame
         One row for each condition.  Columns: ``theorem``; ``condition``; ``quantity``, its value at
-        this n; ``verdict``: "holds", "does not hold", "cannot be judged" (an option given as a
+        this n; ``verdict``: "holds", "does not hold", "cannot be evaluated" (an option given as a
         number does not tell how it would change with n), "assumed", "differs" (the fit is known to
         depart from what the theorem is about, and how much that matters is not known), or
         "contradicted" (the data speak against it).
@@ -171,7 +171,7 @@ class ConsistencyReport(TheoremReport):
 
     @cached_property
     def leaf_sizes(self) -> NDArray[np.int64]:
-        """Number of training rows in each leaf; a row drawn twice counts twice."""
+        """Number of training rows in each leaf; a row sampled twice counts twice."""
         forest = self.fit.forest
         return forest.count[forest.is_leaf()].astype(np.int64)
 

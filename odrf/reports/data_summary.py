@@ -62,7 +62,7 @@ class DataSummary(TableReport):
         One row for each predictor.  Columns: ``taken_as``, such as "number", "ordered factor" or
         "date"; ``columns``, its number of columns; ``values``, the range or the first levels in the
         training rows; ``missing``, the training rows without a value; ``empty_cell`` and
-        ``new_level``, how a new row with an empty cell, or with a level that no training row has,
+        ``new_level``, how a new row with a missing value, or with a level that no training row has,
         is treated.
 
     Examples
@@ -201,7 +201,7 @@ def _ends(design: Design, data: TrainingData, column: int) -> list[float]:
     scaling, X = design.scaling, data.X[column]
     low, span = float(scaling.low[column]), float(scaling.range[column])
     ends = np.array([X.min(), X.max()])
-    # with empty cells the ends are not 0 and 1, and 32 bits have rounded them
+    # with missing values the ends are not 0 and 1, and 32 bits have rounded them
     numbers = (
         unscaled(ends, low, span) if scaling.holes[column] else low + span * ends.astype(float)
     )
@@ -269,7 +269,7 @@ def _response(design: Design, data: TrainingData) -> str:
         times = data.times
         first = times.time.min() if times.start is None else times.start.min()
         span = _range([number(first), number(times.time.max())])
-        return f"{response.name}: time to an event, {span}"
+        return f"{response.name}: survival time, {span}"
     if response.classes is None:
         return f"{response.in_words}: number, {_range([number(y.min()), number(y.max())])}"
     between, ordered = (" < ", "ordered ") if response.ordered else (", ", "")

@@ -61,15 +61,15 @@ GROUPS = (
 )
 NONE = "There are no standard errors, because "
 NO_FOREST = (
-    "they compare trees that drew a row with trees that did not: fit a forest with odrf(), whose "
-    "trees draw rows."
+    "they compare trees that sampled a row with trees that did not: fit a forest with odrf(), "
+    "whose trees sample rows."
 )
 IN_TIME = (
-    "they suppose that trees draw all rows alike, and with order= they draw early rows more often: "
-    "fit without order=."
+    "they suppose that trees sample all rows alike, and with order= they sample early rows more "
+    "often: fit without order=."
 )
-NO_ROWS = "the fit has no training rows, and which of them the trees drew is not known."
-ALL_ROWS = "every tree of the forest drew all rows, or all but one: fit with inference=True."
+NO_ROWS = "the fit has no training rows, and which of them the trees sampled is not known."
+ALL_ROWS = "every tree of the forest sampled all rows, or all but one: fit with inference=True."
 AGREE = (
     "Where the standard error is 0, all trees agree; that does not make the estimate certain, so "
     "that it has no test and no interval."

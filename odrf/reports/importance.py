@@ -287,7 +287,7 @@ class PixelImportance(TableReport):
     table : DataFrame
         One row for each pixel, by its name, in the order of the predictors.  Columns: ``channel``,
         ``row`` and ``column``, from 0; ``count`` π_k, the splits of all trees in which the pixel,
-        or the column that tells its empty cells, has a nonzero coefficient; ``share``, ``count``
+        or the column that tells its missing values, has a nonzero coefficient; ``share``, ``count``
         divided by the number of splits.
 
     Examples

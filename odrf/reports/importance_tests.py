@@ -134,7 +134,9 @@ class KnockoffSelection(TableReport, Generic[Forest]):
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot the importance of each predictor less that of its knockoff, and the threshold."""
-        return plots.importance.plot_knockoffs(self.table, self.threshold, ax)
+        decisions = self.table["selected"].map({True: "selected", False: "not selected"})
+        words = "importance less that of the knockoff"
+        return plots.importance.plot_selection(self.table, decisions, words, self.threshold, ax)
 
     def _card(self) -> Card:
         return Card("Selection of predictors by knockoffs", self._selection(), self.table)
@@ -162,7 +164,7 @@ def importance_tests(
 ) -> pd.DataFrame:  # fmt: skip
     """Return a test of each variable, or set of variables, the largest estimate first.
 
-    `cause`: of times to an event, the one whose incidence is evaluated; None: every event.
+    `cause`: of survival times, the one whose incidence is evaluated; None: every event.
     """
     from statsmodels.stats.multitest import multipletests  # noqa: PLC0415 - slow to load
 

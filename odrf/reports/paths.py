@@ -279,7 +279,7 @@ def growth_path(
         test = evaluated_stages(reading.forest, stages, X, y, np.ones(len(y)), jobs, groups=groups)
         by = quantity(len(y), "new row")
     if test.weight == 0:
-        raise InputError("every tree drew every row, and no row is out of bag: give newdata=")
+        raise InputError("every tree sampled every row, and no row is out of bag: give newdata=")
     data = grown.data
     with progress_bar(
         total=len(data.y), desc="training rows", unit="row", progress=progress
@@ -365,7 +365,7 @@ class PruningPath(NestedPath[Made]):
           nodes their values.
         - ``relative_error``: ``error`` divided by that of the root.
         - ``xerror`` and ``xstd``, if held-out rows were used: the held-out mean squared error,
-          misclassification rate or, for times to an event, exponential deviance, divided by that
+          misclassification rate or, for survival times, exponential deviance, divided by that
           of the root on all training rows, and its standard error.  These two names are those of
           the table that rpart's ``printcp`` prints.  As there, the standard error is that of a mean
           over rows, or over groups of a fit with ``groups=`` (new rows without that column count as

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 WORDS = {
     "plain": "share of the trees in which two rows are in one leaf",
-    "oob": "share of the trees that drew neither of two rows in which they are in one leaf",
+    "oob": "share of the trees that sampled neither of two rows in which they are in one leaf",
     "weights": "weight of a training row in the prediction of a row",
 }
 

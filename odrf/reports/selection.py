@@ -159,7 +159,8 @@ class ShadowSelection(TableReport, Generic[Made]):
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot the importance of each predictor and of the best shadow."""
-        return plots.importance.plot_shadows(self.table, ax)
+        words = "increase of the out-of-bag loss when permuted"
+        return plots.importance.plot_selection(self.table, self.table["decision"], words, ax=ax)
 
     def _facts(self) -> dict[str, str]:
         steps = self._evaluated_by
@@ -212,8 +213,8 @@ class Elimination(ErrorTable, Generic[Made]):
     fit : Fit
     table : DataFrame
         One row for each step, from all predictors to one.  Columns: ``predictors``, their number;
-        ``error``, the out-of-bag mean squared error or misclassification rate, or of times to an
-        event the integrated Brier score or 1 minus C; ``std_error``, its standard error over rows
+        ``error``, the out-of-bag mean squared error or misclassification rate, or of survival
+        times the integrated Brier score or 1 minus C; ``std_error``, its standard error over rows
         or groups; ``dropped``, the predictors that the next step drops.
     kept : list of lists of str
 

@@ -99,7 +99,7 @@ class Sensitivity(TableReport):
         method : {"top", "sample", "uniform"}, default "top"
             {about rows_selected}
         seed : int, SeedSequence or Generator, optional
-            Seed of the draw; by default it follows from the fit's seed.
+            Seed of the sample; by default it follows from the fit's seed.
 
         Returns
         -------
@@ -134,7 +134,7 @@ class Sensitivity(TableReport):
         Series
             ``support_vectors``, their number s; ``share``, s/n; ``overlap``, the share of the
             support vectors that are among the s most sensitive rows; ``chance``, the expected
-            overlap with s rows drawn at random, s/n.
+            overlap with s rows sampled at random, s/n.
 
         Raises
         ------

@@ -194,7 +194,9 @@ class ShapleyValues(Report):
             return plots.shapley.plot_shapley_term(self.data.iloc[:, j], shown, self._words(k), ax)
         if len(self.outputs) > 1 and output is None:
             measure = f"mean absolute Shapley value ({self.explains}), summed over the classes"
-            return plots.shapley.plot_shapley_sizes(self.table["mean_absolute"], measure, ax)
+            return plots.importance.plot_importance(
+                self.table["mean_absolute"], measure, ax, of="terms"
+            )
         k = 0 if output is None else self._output_number(output)
         order = np.argsort(-np.abs(self._three(self.values)[:, :, k]).mean(axis=0), kind="stable")
         shown = self._three(self.values)[:, order, k]
@@ -385,7 +387,7 @@ class ShapleyInteractions(Report):
         classes = ", summed over the classes" if len(self.sums.outputs) > 1 else ""
         measure = f"mean absolute interaction ({self.sums.explains}){classes}"
         sizes = pd.Series(table["mean_absolute"].to_numpy(), index=names)
-        return plots.shapley.plot_shapley_sizes(sizes, measure, ax, of="pairs")
+        return plots.importance.plot_importance(sizes, measure, ax, of="pairs")
 
     def to_shap(self) -> Any:
         """Return the values as a ``shap.Explanation``; see `ShapleyValues.to_shap`.

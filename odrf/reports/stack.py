@@ -12,7 +12,6 @@ from odrf.engine.factors import indicated
 from odrf.engine.running import one_thread
 from odrf.fits.stack.fit import StackedFit, StackedPart, Trial
 from odrf.reports import summaries
-from odrf.reports.data_summary import missing_notes
 from odrf.reports.importance import MeasuredImportance, held_out_table, impurity_table, with_shares
 from odrf.text.layouts import quantity
 from odrf.text.splits import number
@@ -92,11 +91,11 @@ def stacked_summary(
     fit: StackedFit, scores: dict[str, str], importance: MeasuredImportance
 ) -> Summary:
     """Return the summary of a stack: data, errors, what it is made of, importances."""
-    facts = {**summaries.data_facts(fit), **scores, "Seed": str(fit.control.seed)}
+    facts = {**scores, "Seed": str(fit.control.seed)}
     tried = {"Tried": trials_table(fit)} if fit.trials else {}
-    sections = {"Parts": parts_table(fit), **tried, **summaries.importance_section(importance)}
-    notes = (*_of_losses(fit), *_of_probabilities(fit), *importance.notes, *missing_notes(fit))
-    return Summary(f"Weighted mean of models: {fit.kind}", fit.call, facts, sections, notes)
+    sections = {"Parts": parts_table(fit), **tried}
+    notes = (*_of_losses(fit), *_of_probabilities(fit))
+    return summaries.fit_summary("Weighted mean of models", fit, facts, sections, importance, notes)
 
 
 def _of_losses(fit: StackedFit) -> tuple[str, ...]:

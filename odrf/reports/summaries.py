@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -34,7 +35,7 @@ from odrf.reports.paths import PruningPath
 from odrf.reports.tree import surrogates_section
 from odrf.text.layouts import quantity
 from odrf.text.splits import number
-from odrf.text.summary import Card, Summary, rule_in_words
+from odrf.text.summary import Card, Summary, evenly_spread, rule_in_words
 
 # The error of training rows in words, which says where they are reproduced.
 #
@@ -175,12 +176,28 @@ def importance_section(importance: MeasuredImportance) -> dict[str, pd.DataFrame
     return {f"Importance ({importance.measure}{few})": importance.table.head(TOP)}
 
 
+def fit_summary(
+    name: str, fit: AnyFit, facts: dict[str, str], sections: dict[str, pd.DataFrame],
+    importance: MeasuredImportance, notes: tuple[str, ...] = (),
+) -> Summary:  # fmt: skip
+    """Return the summary of a fit: its data and importances, and what else there is.
+
+    The `notes` are above those on importances and missing values.
+    """
+    return Summary(
+        f"{name}: {fit.kind}", fit.call, data_facts(fit) | facts,
+        sections | importance_section(importance),
+        (*notes, *importance.notes, *missing_notes(fit)),
+    )  # fmt: skip
+
+
 def growth_summary(
     name: str, fit: Fit, scores: dict[str, str], confusion: dict[str, pd.DataFrame],
     importance: MeasuredImportance,
 ) -> Summary:  # fmt: skip
     """Return the summary of grown trees; `confusion`: matrices by the rows they are of."""
-    facts = {**data_facts(fit), **_updates(fit), **scores, **_growth_facts(fit)}
+    facts = {**_updates(fit), **scores, **_growth_facts(fit)}
+    surrogates, further = surrogates_section(fit.forest, fit.design)
     sections, notes = {}, []
     for rows, table in confusion.items():
         if len(table) > MAX_CLASSES:
@@ -189,10 +206,8 @@ def growth_summary(
             sections[f"Confusion matrix ({rows}; observed down, predicted across)"] = table
     if fit.blend is not None:
         sections["Kinds of trees"] = kinds_table(fit.blend, fit.kinds)
-    sections |= importance_section(importance)
-    surrogates, further = surrogates_section(fit.forest, fit.design)
-    sections, notes = sections | surrogates, notes + further
-    notes += [*importance.notes, *missing_notes(fit)]
+    summary = fit_summary(name, fit, facts, sections, importance, (*notes, *further))
+    notes = list(summary.notes)
     if fit.pruning is not None and fit.pruning.choice is not None:
         notes.append(CHOSEN_OUT_OF_BAG)
     if fit.forest.n_trees == 1 and fit.pruning is not None and fit.forest.leaves()[0] == 1:
@@ -201,7 +216,7 @@ def growth_summary(
             notes.append(ONE_LEAF.format(grown=grown))
     if fit.blend is not None:
         notes += kinds_notes(fit)
-    return Summary(f"{name}: {fit.kind}", fit.call, facts, sections, tuple(notes))
+    return replace(summary, sections=summary.sections | surrogates, notes=tuple(notes))
 
 
 def _tree_scores(fit: Fit, fitted: NDArray[np.float64]) -> dict[str, str]:
@@ -258,7 +273,7 @@ def error_scores(scores: OutOfBagScores) -> dict[str, str]:
 
 def _forest_scores(fit: Fit, out_of_bag: OutOfBag | None) -> dict[str, str]:
     if out_of_bag is None:
-        why = 'resample="none"' if fit.control.resample == "none" else "every tree draws all rows"
+        why = 'resample="none"' if fit.control.resample == "none" else "every tree samples all rows"
         return {"OOB error": f"unknown ({why})"}
     scores = out_of_bag_scores(fit, out_of_bag.value)
     ranks = fit.kind == "classification" and not np.isnan(scores.error)
@@ -460,13 +475,10 @@ def boosted_summary(
     """Return the summary of boosted trees.
 
     `fitted` and `out_of_bag` (n, K) are predictions of the training rows by all runs, and by the
-    runs that did not draw a row; the latter None for one run.
+    runs that did not sample a row; the latter None for one run.
     """
-    facts = {**data_facts(fit), **boosted_facts(fit, _score(fit, fitted, out_of_bag))}
-    sections = {**loss_section(fit), **importance_section(importance)}
-    name = f"{boosted_trees(fit)}: {fit.kind}"
-    notes = (*importance.notes, *missing_notes(fit))
-    return Summary(name, fit.call, facts, sections, notes)
+    facts = boosted_facts(fit, _score(fit, fitted, out_of_bag))
+    return fit_summary(boosted_trees(fit), fit, facts, loss_section(fit), importance)
 
 
 def boosted_facts(fit: BoostedFit, scores: dict[str, str]) -> dict[str, str]:
@@ -502,8 +514,7 @@ def boosted_facts(fit: BoostedFit, scores: dict[str, str]) -> dict[str, str]:
 def loss_section(fit: BoostedFit) -> dict[str, pd.DataFrame]:
     """Return the loss path at a few rounds, with the first, the last kept and the last."""
     path = without_rounding(loss_path(fit))
-    last = path.index[-1]
-    rounds = np.linspace(0, last, min(SHOWN, last + 1)).round().astype(int)
+    rounds = evenly_spread(len(path), SHOWN)
     shown = path.loc[sorted({*rounds.tolist(), fit.n_rounds})]
     return {f"Mean loss ({mean_loss_in_words(fit.control.loss)})": shown}
 
@@ -512,13 +523,16 @@ def boosted_card(
     fit: BoostedFit, fitted: NDArray[np.float64], out_of_bag: NDArray[np.float64] | None
 ) -> Card:
     """Return a short description of boosted trees; arguments as in `boosted_summary`."""
-    facts = {
-        "Rounds": _rounds(fit),
-        "Leaves": mean_and_range(fit.forest.leaves()),
-        **_losses(fit),
-        **_score(fit, fitted, out_of_bag),
-    }
-    return fit_card(f"{boosted_trees(fit)}, {loss_in_words(fit.control.loss)} loss", fit, facts)
+    return card_of_rounds(fit, _rounds(fit), _losses(fit) | _score(fit, fitted, out_of_bag))
+
+
+def card_of_rounds(
+    fit: BoostedFit, rounds: str, scores: dict[str, str], events: dict[str, str] | None = None
+) -> Card:
+    """Return a short description of boosted trees, whose number of `rounds` is in words."""
+    facts = {"Rounds": rounds, "Leaves": mean_and_range(fit.forest.leaves()), **scores}
+    title = f"{boosted_trees(fit)}, {loss_in_words(fit.control.loss)} loss"
+    return fit_card(title, fit, facts, events)
 
 
 def _rounds(fit: BoostedFit) -> str:
@@ -553,6 +567,10 @@ def _score(
     return scores
 
 
+ALL_ROWS = (
+    "Every tree uses all rows: no row is out of bag, and the training error is not that of new "
+    "rows, which compare() estimates."
+)
 UNORDERED = "The planes treat ordered classes as unordered."
 
 
@@ -562,7 +580,6 @@ def guided_summary(
     """Return the summary of a guided forest; `fitted` (n, K): predictions of the training rows."""
     control, guided = fit.control, fit.guided
     facts = {
-        **data_facts(fit),
         **_guided_score(fit, fitted),
         "Trees": str(guided.n_trees),
         "Subspace M": f"{quantity(control.subspace, 'predictor')} ({control.subspace_rule})",
@@ -576,16 +593,8 @@ def guided_summary(
         "Regions per plane": f"{guided.n_inner.sum() / max(1, guided.n_planes.sum()):.1f}",
         "Model size": f"{guided.sizes.sum()} numbers",
     }
-    sections = importance_section(importance)
-    notes = (
-        "Every tree uses all rows: no row is out of bag, and the training error is not that of new "
-        "rows, which compare() estimates.",
-        *((UNORDERED,) if fit.design.response.ordered else ()),
-        *importance.notes,
-        *missing_notes(fit),
-    )
-    name = f"Guided random forest: {fit.kind}"
-    return Summary(name, fit.call, facts, sections, notes)
+    notes = (ALL_ROWS, *((UNORDERED,) if fit.design.response.ordered else ()))
+    return fit_summary("Guided random forest", fit, facts, {}, importance, notes)
 
 
 def guided_card(fit: GuidedFit, fitted: NDArray[np.float64]) -> Card:

@@ -57,7 +57,7 @@ def node_columns(tree: Forest, node: NDArray[np.int64], weight_unit: float) -> d
 
 
 def splits_table(tree: Forest, design: Design) -> pd.DataFrame:
-    """Return one row for each coefficient; of empty cells, `fill` says what those count as."""
+    """Return one row for each coefficient; of missing values, `fill` says what those count as."""
     user = user_splits(tree, design)
     node = node_of_terms(tree)
     at = np.flatnonzero(tree.is_split()[node] & (user.coef != 0) & ~user.described)

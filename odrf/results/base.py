@@ -123,6 +123,7 @@ class AnyResults(metaclass=ResultsType):
         facts = {"Call": self.call, "Training rows": f"{self.nobs}, {why}"}
         return Card(type(self).__name__, facts)
 
+    # Fit
     @property
     def call(self) -> str:
         """The call that made the fit, as text."""
@@ -172,6 +173,7 @@ class AnyResults(metaclass=ResultsType):
         """Number of leaves of each tree (B,)."""
         return self.fit.forest.leaves()
 
+    # Predictions
     @abstractmethod
     def predict(self, newdata: Rows = None, *args: Any, **options: Any) -> pd.Series | pd.DataFrame:
         """Predict new rows, or the training rows."""
@@ -273,11 +275,12 @@ class AnyResults(metaclass=ResultsType):
     def _of_chunk(self, type: str | None) -> Callable[[pd.DataFrame], pd.Series | pd.DataFrame]:
         return self.predict if type is None else partial(self.predict, type=type)
 
+    # Plots and summary
     @public_method
     def summary(self, *, detail: bool = False, progress: bool = False) -> Summary:
         """Return a summary: data, options, sizes, errors, importances.
 
-        It prints as text, and converts to HTML and LaTeX.  Of times to an event, follow-up is
+        It prints as text, and converts to HTML and LaTeX.  Of survival times, follow-up is
         estimated by the Kaplan–Meier curve of censoring (Schemper and Smith 1996, A note on
         quantifying follow-up in studies of failure time, Controlled Clinical Trials 17).
 
@@ -301,7 +304,7 @@ class AnyResults(metaclass=ResultsType):
         """Return the summary without details."""
 
     def data_summary(self) -> DataSummary:
-        """Return what each predictor was taken as, its values, and how empty cells are treated.
+        """Return what each predictor was taken as, its values, and how missing values are treated.
 
         Returns
         -------
@@ -318,6 +321,7 @@ class AnyResults(metaclass=ResultsType):
         """
         return reports.data_summary.DataSummary(self.fit)
 
+    # Export
     @public_method
     def save(self, path: str | PathLike[str], *, data: bool = True, progress: bool = False) -> None:
         """Save the fit to a file; `odrf.load` reads it.
@@ -425,11 +429,13 @@ class FittedResults(AnyResults):
 
     _drawn_by: ClassVar[str] = "tree"
 
+    # Fit
     @property
     def classes(self) -> pd.Index | None:
         """The classes, in the order of the probability columns; None for a regression."""
         return self.fit.design.response.classes
 
+    # Predictions
     @overload
     def predict(self, newdata: Rows = ..., type: Label = ...) -> pd.Series: ...
     @overload
@@ -524,6 +530,7 @@ class FittedResults(AnyResults):
         """Raise `InputError` if no rows are out of bag."""
         absent.rows(self)
 
+    # Importance
     @abstractmethod
     def importance(self, type: str | None = None, *args: Any, **options: Any) -> pd.DataFrame:
         """Return the importance of each predictor."""

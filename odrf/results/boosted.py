@@ -155,7 +155,7 @@ class ODBTResults(TreeModelResults):
         -------
         Series or DataFrame
             With the index of `newdata`.  With ``missing="drop"``, the prediction of a row with
-            missing predictors is missing.  Out of bag, that of a row that every run drew is
+            missing predictors is missing.  Out of bag, that of a row that every run sampled is
             missing, with a `UserWarning`.
 
         Raises
@@ -262,7 +262,7 @@ class ODBTResults(TreeModelResults):
         Raises
         ------
         InputError
-            If there is only one run, or every run drew every row.
+            If there is only one run, or every run sampled every row.
         """
         return boosted_error(self.fit, self._oob_value)
 
@@ -274,7 +274,7 @@ class ODBTResults(TreeModelResults):
 
     @known(out_of_bag_rows, kept=True)
     def _oob_scores(self) -> NDArray[np.float64]:
-        """Scores (K, n) of the training rows by the runs that did not draw them."""
+        """Scores (K, n) of the training rows by the runs that did not sample them."""
         return boosted_out_of_bag(self.fit)
 
     @known(out_of_bag_rows, kept=True)

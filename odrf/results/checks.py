@@ -108,8 +108,8 @@ def discrimination(
     Notes
     -----
     Intervals take the rows as independent; if the fit has ``groups=``, the groups, as in
-    `calibration`: the variance of areas is by Obuchowski (1997), and the bootstrap draws whole
-    groups.  Where a class is told apart without any mistake, the area's interval is wide if
+    `calibration`: the variance of areas is by Obuchowski (1997), and the bootstrap samples whole
+    groups.  Where a class is separated without any mistake, the area's interval is wide if
     there are few rows, and the average precision has none.
 
     References

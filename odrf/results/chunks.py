@@ -73,6 +73,7 @@ class StreamedResults(ODRFResults):
         "rows in chunks has none: use predict()",
     }
 
+    # Out of bag
     @known(_evaluated)
     def oob_error(self) -> float:
         """Out-of-bag mean squared error, or misclassification rate.
@@ -90,7 +91,7 @@ class StreamedResults(ODRFResults):
 
         For a regression ``mse`` and ``r2``; for classes ``error``, ``brier`` and ``log_loss``, in
         which a probability of 0 counts as 2⁻⁵².  ``rows`` are the rows of positive weight that some
-        tree did not draw.
+        tree did not sample.
 
         Raises
         ------
@@ -136,6 +137,7 @@ class StreamedResults(ODRFResults):
         """
         return reports.chunks.streamed_confusion(self.fit)
 
+    # Importance
     @public_method
     def importance(
         self,
@@ -154,7 +156,7 @@ class StreamedResults(ODRFResults):
         type : {"out_of_bag", "impurity"}, default "out_of_bag"
             - ``"out_of_bag"``: the decrease of the variance of the response (for classes, of the
               Gini index) by the splits on the predictor, evaluated by the rows that each tree did
-              not draw, summed up while they passed by.
+              not sample, summed up while they passed by.
             {about impurity}
         test, adjust, groups, level, progress
             They are for types that need training rows.

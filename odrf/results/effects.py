@@ -297,7 +297,7 @@ def partial(
     -------
     EffectCurve or EffectSurface
         With ``table``, ``summary()`` and ``plot()``.  For classes, probabilities of each.
-        Standard errors are those of forests that draw rows: how much the curve varies over
+        Standard errors are those of forests that sample rows: how much the curve varies over
         training samples.  They say nothing of the bias of the forest.
 
     Notes
@@ -490,7 +490,7 @@ def ice(
         A column of the data that the predictors are computed from.
     {values, points_of_curves}
     rows : int, default 200
-        How many rows at most; of more, some are drawn at random, by the fit's seed.
+        How many rows at most; of more, some are sampled at random, by the fit's seed.
     {rows_of_curves, progress_of_rows}
 
     Returns

@@ -138,7 +138,7 @@ def shap(
     Explained are the mean response or the probabilities of the classes; of boosted trees the
     scores, as ``predict(type="link")`` gives them, without offsets.
 
-    A factor, a basis such as ``bs(x, 4)``, and the empty cells of a predictor belong to one
+    A factor, a basis such as ``bs(x, 4)``, and the missing values of a predictor belong to one
     term.  ``log(x)`` and ``x``, or ``a`` and ``a:b``, are terms of their own if the formula has
     both: each takes its share, and mixed rows may have values that do not go together.
 

@@ -37,8 +37,8 @@ def splits(self: AnyResults) -> pd.DataFrame:
     A row of the data goes to the left child of ``node`` if the sum of ``coefficient`` times
     ``column`` is at most ``threshold``, all in the units of the data.  To compare predictors use
     ``scaled_coefficient``: for columns scaled to [0, 1], and of Euclidean length 1.  ``predictor``
-    is the term of the formula that the column belongs to.  If training rows have empty cells,
-    ``fill`` is what an empty cell of a column of numbers counts as; missing where there are none.
+    is the term of the formula that the column belongs to.  If training rows have missing values,
+    ``fill`` is what a missing value of a column of numbers counts as; missing where there are none.
 
     Dates are in seconds since the first one of the training rows, durations in seconds.  A column
     that counts as its rank (see `data_summary`) has its own values where a node splits on it alone,
@@ -67,7 +67,7 @@ def rules(self: AnyResults, digits: int = 4, max_terms: int | None = None) -> In
     TX, others}``.  The others are levels that the rows of the node do not have: they go to the side
     with more weight.
 
-    Of times to an event each line has the number of rows and of events, the median time and the
+    Of survival times each line has the number of rows and of events, the median time and the
     relative hazard, as in `nodes`; of several causes the events of each.  Of a tree whose splits
     are about one cause, the events are of this one, and its incidence by the last event time stands
     in place of the median.
@@ -194,8 +194,8 @@ def to_python(self: FittedResults, type: str = "response", *, name: str = "predi
     -------
     str
         Source text of the function and what it needs.  The function takes a mapping from the names
-        of the columns to the values of a row.  None, NaN and pandas' missing values are empty
-        cells.  Labels that no training row has count as `predict` counts them.  Where
+        of the columns to the values of a row.  None, NaN and pandas' missing values are missing
+        values.  Labels that no training row has count as `predict` counts them.  Where
         ``missing="drop"`` leaves rows out, or ``missing="raise"`` refuses them, it returns None for
         a class and NaN for a number.
 
@@ -270,7 +270,7 @@ def to_onnx(self: FittedResults) -> Any:
     -------
     onnx.ModelProto
         To be written with ``onnx.save(model, path)``.  It has an input of shape (n, 1) for each
-        column that the formula uses: of doubles, in which NaN is an empty cell, or of text, in
+        column that the formula uses: of doubles, in which NaN is a missing value, or of text, in
         which "" is one; True and False are 1 and 0.  For a regression it returns ``prediction`` (n,
         1), for classes ``label`` (n,) and ``probabilities`` (n, K), numbers as doubles.  Where
         ``missing="drop"`` leaves rows out, or ``missing="raise"`` refuses them, numbers are NaN and
@@ -309,15 +309,15 @@ def to_sql(self: Of[Fit], dialect: str, type: str = "response", *, complete: boo
         What the expression is: the mean response or the class; an expression for the probability of
         each class, with the class as its name; the number of the leaf, as in `nodes`.
     complete : bool, default False
-        Whether the rows have no empty cells, and no labels that training rows do not have.
+        Whether the rows have no missing values, and no labels that training rows do not have.
         The text is then shorter.
 
     Returns
     -------
     str
-        A ``CASE`` expression of the columns that the formula uses, in quotes.  NULL is an empty
-        cell, and NaN must not be one.  With ``missing="drop"`` and ``"raise"`` the prediction
-        of a row with an empty cell is NULL.
+        A ``CASE`` expression of the columns that the formula uses, in quotes.  NULL is a missing
+        value, and NaN must not be one.  With ``missing="drop"`` and ``"raise"`` the prediction
+        of a row with a missing value is NULL.
 
     Raises
     ------

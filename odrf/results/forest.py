@@ -16,7 +16,6 @@ from odrf.checks import (
     checked_part,
     checked_whole,
     is_list,
-    is_whole,
     is_word,
     require_default,
 )
@@ -107,7 +106,7 @@ class ODRFResults(TreeResults):
         """Return one tree of the forest as a result.
 
         Its fitted values and errors are those of all training rows.  Counts and weights in its
-        `nodes` are those of the rows that it drew.
+        `nodes` are those of the rows that it sampled.
 
         Parameters
         ----------
@@ -123,10 +122,7 @@ class ODRFResults(TreeResults):
         InputError
             If there is no such tree.
         """
-        n_trees = self.forest.n_trees
-        if not is_whole(i) or not 0 <= i < n_trees:
-            raise InputError(f"i={i!r} is not a tree of this forest: use 0 to {n_trees - 1}")
-        return ODTResults(self.fit.of_tree(int(i)))
+        return ODTResults(self.fit.of_tree(i))
 
     splits = export.splits_of_trees
     kinds = export.kinds
@@ -184,7 +180,7 @@ class ODRFResults(TreeResults):
         alpha : float, optional
             Complexity parameter α, the same for every tree (Theorem 5).  Each tree is replaced by
             its subtree with the smallest R + α·(number of leaves), R being the error on the rows
-            that it drew; see `ODTResults.prune`.
+            that it sampled; see `ODTResults.prune`.
         rule : {"oob", "min", "1se"}, optional
             - ``"oob"``: each tree is pruned at the best α for its own out-of-bag rows.
             - ``"min"``, ``"1se"``: all trees are pruned at one α, chosen by the forest's out-of-bag
@@ -265,7 +261,7 @@ class ODRFResults(TreeResults):
             - ``"knockoff"``: compare predictors with knockoffs, which have the same relation to the
               other predictors but were drawn without the response (Candès et al. 2018).  Finds
               those that tell more than the others, and bounds the expected share of false ones.
-              For numbers without empty cells.
+              For numbers without missing values.
         drop : float, default 0.2
             For ``"backward"``: share of the predictors that a step drops, at least one predictor.
         rounds : int, default 50

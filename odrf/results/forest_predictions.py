@@ -116,7 +116,7 @@ def predict(
         - ``"quantile"``: a column for each of the `quantiles`.
     {priors, training}
         Intervals and quantiles of training rows are out of bag, too: from the trees that did not
-        draw the row.
+        sample the row.
     interval : {"confidence", "prediction"}, optional
         An interval for the forest's expectation over training samples, or for a new response.
         Numbers of survival curves have the former alone, and no quantiles; that of a probability is
@@ -145,7 +145,7 @@ def predict(
         With `interval`, the columns ``estimate``, ``conf_low``, ``conf_high`` and, for confidence,
         ``std_error``.  With few trees standard errors are imprecise and on average too large; then
         a `UserWarning` says how many trees are enough.  They are missing for training rows that
-        fewer than two trees, in a blend of one kind, did not draw, and for no others.
+        fewer than two trees, in a blend of one kind, did not sample, and for no others.
 
     Raises
     ------
@@ -360,7 +360,7 @@ def importance(
 
         - ``"out_of_bag"``: the decrease of the variance of the response (for classes, of the
           Gini index) by the splits on the predictor, evaluated by the rows that each tree did
-          not draw (Li et al. 2019).  For splits without a relation to the response it is 0 on
+          not sample (Li et al. 2019).  For splits without a relation to the response it is 0 on
           average, whether on numbers or on a factor of many levels.  It may be below 0.
         {about impurity}
         - ``"permutation"``: the increase of a tree's out-of-bag loss (squared error, or

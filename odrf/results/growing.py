@@ -124,7 +124,7 @@ def combine(self: Combined, other: Combined) -> Combined:
 
     Notes
     -----
-    Out-of-bag results are those of all trees, each used on the rows that it did not draw.
+    Out-of-bag results are those of all trees, each used on the rows that it did not sample.
     `combine` is associative.  The weights and pilot errors in a blend's ``kinds`` are means of
     those of the two forests, weighted by their numbers of trees.  Forests that were pruned by their
     option `alpha` are combined as they were before, and pruned again by the same rule.
@@ -162,10 +162,10 @@ def update(
 ) -> Updated:
     """Return the fit with new training rows, from which its trees continue to grow.
 
-    Each tree draws from the new rows as it drew from the first ones.  The values of its nodes are
-    computed again from all rows that it has drawn.  Then leaves with new rows are split further, by
-    the same options.  Options that are functions of n are evaluated at the new n.  If t_n had
-    stopped a tree and is larger now, its other leaves may be split, too.
+    Each tree samples from the new rows as it sampled from the first ones.  The values of its nodes
+    are computed again from all rows that it has sampled.  Then leaves with new rows are split
+    further, by the same options.  Options that are functions of n are evaluated at the new n.  If
+    t_n had stopped a tree and is larger now, its other leaves may be split, too.
 
     Parameters
     ----------
@@ -212,14 +212,14 @@ def update(
 
     Notes
     -----
-    Each new row is drawn independently: in a bootstrap forest as often as a Poisson number says
+    Each new row is sampled independently: in a bootstrap forest as often as a Poisson number says
     (Oza and Russell 2001), with subsampling with probability `sample_fraction`.  So the draws do
     not depend on how the rows are divided into batches, which may consist of one row; the splits
     do, because they are made on the rows available at the time.  Out-of-bag results include the new
     rows.  In an honest tree, a new row belongs to either half with probability 1/2.
 
     Of a fit with `groups`, newdata needs that column.  New rows of a known group enter a tree as
-    often as its first rows, and new groups are drawn as rows are.  Strata are not balanced among
+    often as its first rows, and new groups are sampled as rows are.  Strata are not balanced among
     new rows.
 
     Scaling, levels, classes, the shares of kinds of trees in a blend and the constants of rates
@@ -264,7 +264,7 @@ def _updates(self: Of[Fit]) -> None:
 def changes(self: Of[Fit]) -> pd.DataFrame:
     """What the last `update` changed, one row for each tree, before any pruning.
 
-    Columns: ``drawn``, the new rows that the tree drew, with repetitions; ``leaves_before`` and
+    Columns: ``drawn``, the new rows that the tree sampled, with repetitions; ``leaves_before`` and
     ``leaves``, its numbers of leaves; ``withdrawn``, the splits that were removed; after that,
     ``revisited``, the leaves that were searched for a split because new rows reached them or t_n is
     larger, and ``split``, those of them that were split; ``depth_before`` and ``depth``.

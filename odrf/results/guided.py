@@ -185,10 +185,10 @@ class GRAFResults(TreeModelResults):
             coefficient times column is at most the threshold (bit 0 in `codes`), else to the right;
             ``divides``, the number of regions that the plane divides.  The coefficient of a column
             of the data that has one of these two names is ``coefficient of threshold``, or
-            ``coefficient of divides``.  An empty cell counts as the mean of its column in training,
-            and as 1 in the column that marks it, such as ``x[missing]``, which is 0 for other rows.
-            Dates are in seconds since the first one of the training rows, and a column that
-            `data_summary` calls a number by rank is its rank, from 0.
+            ``coefficient of divides``.  A missing value counts as the mean of its column in
+            training, and as 1 in the column that marks it, such as ``x[missing]``, which is 0 for
+            other rows.  Dates are in seconds since the first one of the training rows, and a column
+            that `data_summary` calls a number by rank is its rank, from 0.
 
         Raises
         ------
@@ -250,7 +250,7 @@ class GRAFResults(TreeModelResults):
         Notes
         -----
         The paper leaves the ranks within a leaf open.  Here they follow one random order of all
-        rows, which is drawn from the fit's seed and is the same for all trees.  So in each large
+        rows, which is sampled from the fit's seed and is the same for all trees.  So in each large
         region the same few rows come first in most trees, and represent the region.
 
         Regression is not in the paper; here all its rows count as one class.
@@ -281,7 +281,7 @@ class GRAFResults(TreeModelResults):
         method : {"sample", "top", "uniform"}, default "sample"
             {about rows_selected}
         seed : int, SeedSequence or Generator, optional
-            Seed of the draw, which ``"top"`` does not have; by default it follows from the fit's
+            Seed of the sample, which ``"top"`` does not have; by default it follows from the fit's
             seed.  With the same seed, a smaller part is contained in a larger one.
 
         Returns
@@ -334,6 +334,8 @@ class GRAFResults(TreeModelResults):
 
     # Predictions
     predict = predictions.predict
+
+    # Single predictions
     shap = explain.shap
     shap_interactions = explain.shap_interactions
     row_predictor = predictions.row_predictor

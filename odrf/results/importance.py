@@ -113,9 +113,9 @@ def importance(
     All this is done once, and follows from the fit's seed.  It takes about as long as the fit;
     for small tables, of which a fit takes a fraction of a second, up to five times as long.
 
-    Boosted trees of several runs are evaluated by the rows that each run did not draw, which
+    Boosted trees of several runs are evaluated by the rows that each run did not sample, which
     with ``validation="oob"`` have also chosen the number of rounds.  A tree taken from a forest
-    is evaluated by the rows that it did not draw.
+    is evaluated by the rows that it did not sample.
 
     Every plane of a guided forest uses all columns of its tree, so that its coefficients do not
     tell which of them divides the regions; and of a tree with lines in its leaves the splits are
@@ -204,7 +204,7 @@ def drawn(self: FittedResults, ax: Axes | None, progress: bool, type: str | None
 
 
 def out_of_bag(self: Of[Fit], progress: bool) -> pd.DataFrame:
-    """Return the importances by the rows that each tree did not draw."""
+    """Return the importances by the rows that each tree did not sample."""
     return kept(
         self, "_out_of_bag_table", lambda: reports.importance.out_of_bag_table(self.fit, progress)
     )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 class TreeModelResults(FittedResults):
     """Base class of the results of all fits for numbers and classes."""
 
+    # Predictions
     estimate_priors = predictions.estimate_priors
 
     # Errors of training rows
@@ -46,7 +47,6 @@ class TreeModelResults(FittedResults):
     ale = effects.ale
     ice = effects.ice
     interactions = effects.interactions
-
     predictions = effects.predictions
 
     # Single predictions
@@ -69,6 +69,7 @@ class TreeResults(TreeModelResults):
 
     fit: Fit
 
+    # Fit
     @property
     def control(self) -> ResolvedOptions:
         """The options of the fit, with the values that were used."""

@@ -249,11 +249,11 @@ def mean_rank_error(self: FittedResults) -> float:
 
 @known(out_of_bag_rows)
 def oob_prediction(self: FittedResults) -> pd.Series:
-    """Prediction of each training row by the trees that did not draw it.
+    """Prediction of each training row by the trees that did not sample it.
 
-    For boosted trees, by the runs that did not draw it.  Numbers or classes; missing for rows that
-    all trees, or runs, drew.  No tree draws rows of weight 0; of a fit with `groups` or `order`
-    theirs are missing.
+    For boosted trees, by the runs that did not sample it.  Numbers or classes; missing for rows
+    that all trees, or runs, sampled.  No tree samples rows of weight 0; of a fit with `groups` or
+    `order` theirs are missing.
 
     Raises
     ------

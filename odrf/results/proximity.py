@@ -32,7 +32,7 @@ def proximity(
         The rows.  By default the training rows.
     type : {"plain", "oob", "weights"}, default "plain"
         - ``"plain"``: the share of the trees in which two rows are in one leaf.
-        - ``"oob"``: the same among the trees that drew neither of two training rows.
+        - ``"oob"``: the same among the trees that sampled neither of two training rows.
         - ``"weights"``: the weights with which the prediction is the mean of the training
           responses: they add up to 1 for each row.  Training rows are predicted out of bag, as by
           `predict`.
@@ -129,8 +129,8 @@ def outliers(self: FittedResults) -> pd.DataFrame:
     divided by the mean absolute deviation from it.  For classes, each row is compared with the rows
     of its class.  Scores above 10 are worth a look.
 
-    Proximities are out of bag where trees draw rows: a tree that drew a row keeps it apart from
-    rows with other responses.
+    Proximities are out of bag where trees sample rows: a tree that sampled a row keeps it apart
+    from rows with other responses.
 
     Returns
     -------
@@ -181,7 +181,7 @@ def map(self: FittedResults) -> RowMap:
 def impute(
     self: FittedResults, data: pd.DataFrame | None = None, *, rounds: int = 3
 ) -> pd.DataFrame:
-    """Fill empty cells by the values of near training rows.
+    """Fill missing values by the values of near training rows.
 
     First by the median or the most frequent level; then, in each round, by the mean or level of the
     training rows that know the cell, weighted by the share of trees in which they share a leaf with
@@ -201,7 +201,7 @@ def impute(
     -------
     DataFrame
         `data` with the cells filled that predictors use; other columns stay as they are.  A column
-        of numbers with empty cells becomes one of floats.
+        of numbers with missing values becomes one of floats.
 
     Raises
     ------

@@ -107,12 +107,12 @@ def pruning_path(
         How R is measured for classes: by the misclassification rate, or by the impurity with
         which the tree was grown.  For a tree with the ordinal impurity, ``"error"`` is the
         mean rank error, which no split can increase.  The held-out error is always the
-        misclassification rate.  For times to an event R is the exponential deviance in any
+        misclassification rate.  For survival times R is the exponential deviance in any
         case (LeBlanc and Crowley 1992): twice the difference of log-likelihood between a hazard
         for each row and one for each leaf, on the scale of time on which the hazard of all rows
         is constant.  Hazards of leaves are shrunken to that of all rows, as by rpart.
 
-        ``"log_rank"``, for times to an event: split complexity (LeBlanc and Crowley 1993).  R
+        ``"log_rank"``, for survival times: split complexity (LeBlanc and Crowley 1993).  R
         is the sum of the log-rank statistics of the splits that a subtree lacks, so the path
         has the subtrees with the largest sum of the statistics of their splits, less α for each
         split.  The statistics are those of `nodes`, of the rows that chose the splits unless
@@ -129,7 +129,7 @@ def pruning_path(
     ------
     InputError
         If an option is invalid, or `newdata` lacks the response, a column or complete rows; if
-        `loss` is ``"log_rank"``, and the tree is not for times to an event; or if folds are to
+        `loss` is ``"log_rank"``, and the tree is not for survival times; or if folds are to
         evaluate a tree that was pruned by another rule or loss, so that its parent's path does
         not have it.
 
@@ -189,7 +189,7 @@ def prune(
     alpha : float, optional
         Complexity parameter α: take the subtree with the smallest R + α·(number of leaves), of ties
         the smallest.  R is the training error: mean squared error or misclassification rate; for a
-        tree with the ordinal impurity, mean rank error; for times to an event, mean exponential
+        tree with the ordinal impurity, mean rank error; for survival times, mean exponential
         deviance; or what `loss` says.
     leaves : int, optional
         The number of leaves.  If weakest link gives no such subtree, take the next smaller one.

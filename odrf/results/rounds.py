@@ -65,10 +65,10 @@ def loss_path(self: Of[BoostedFit]) -> pd.DataFrame:
 
     Column ``training`` is the loss on the rows that the trees were grown on.  If rows were held
     out, ``validation`` is the loss on these; otherwise, with several runs, ``out-of-bag`` is the
-    loss of each row by the runs that did not draw it.  The loss is half the squared error, the
+    loss of each row by the runs that did not sample it.  The loss is half the squared error, the
     absolute error, the Huber loss with the δ of the deviations from the median, half the Poisson
     deviance, or the negative log-likelihood, with the ordinal loss the sum of those of being above
-    each class; for times to an event the negative log partial likelihood among these rows, or their
+    each class; for survival times the negative log partial likelihood among these rows, or their
     negative log-likelihood, divided by the sum of their weights.
     """
     return reports.summaries.loss_path(self.fit)
@@ -96,7 +96,7 @@ def require_runs(fit: BoostedFit) -> None:
 
 
 def require_rows_missed(result: Of[BoostedFit]) -> None:
-    """Raise `InputError` if every run drew every row."""
+    """Raise `InputError` if every run sampled every row."""
     fit = result.fit
     if not (rows_missed(fit).any(axis=0) & (fit.data.weights > 0)).any():
-        raise InputError("every run drew every row: use more runs, as in n_runs=10")
+        raise InputError("every run sampled every row: use more runs, as in n_runs=10")

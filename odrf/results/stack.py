@@ -92,8 +92,8 @@ class AutoResults(TreeModelResults):
         "splits": SMOOTHERS,
         "subtrees": IN_FOREST,
         "select_variables": IN_FOREST,
-        "get_prediction": "it needs models that all draw rows anew, and smoothers and weights use "
-        'all rows: see part("forest").{name}',
+        "get_prediction": "it needs models that all sample rows anew, and smoothers and weights "
+        'use all rows: see part("forest").{name}',
         "neighbours": SMOOTHERS,
         "means of trees": 'its smoothers sum over the training rows: see part("forest").{name}',
         "one sum of trees": f'{SEVERAL}: see part("forest").{{name}}, or shap.PermutationExplainer '

@@ -86,11 +86,13 @@ class ODTResults(TreeResults):
 
     __str__ = export.tree_as_text
 
+    # Fit
     @property
     def n_leaves(self) -> int:  # type: ignore[override]
         """Number of leaves."""
         return int(self.fit.forest.leaves()[0])
 
+    # Predictions
     predict = predictions.predict
 
     # The tree

@@ -1,43 +1,43 @@
 """Simulated problems whose truth is known, for training and testing models.
 
 Each function returns a `Problem`.  It draws samples as data frames and gives the regression
-function or the class probabilities, and the Bayes error.  Functions of times to events return a
+function or the class probabilities, and the Bayes error.  Functions of survival times return a
 `SurvivalProblem`, which gives survival curves.
 
 ==================  ==============  =============================================================
 problem             response        description
 ==================  ==============  =============================================================
-``sparse_parity``   2 classes       few predictors are relevant, none of them alone
-``orthant``         2^p classes     the true boundaries are axis-parallel
-``trunk``           2 classes       one oblique plane; predictors are ever less informative
-``biau``            2 classes       axis-parallel forests are not consistent
-``hypercube``       2 or p + 1      all predictors are relevant, none of them alone
-``random_rbf``      2 or more       clusters in many dimensions
-``rings``           2 or more       concentric rings; no boundary is linear
-``pie``             2 or more       slices of a disc, rays between them
-``checkerboard``    2 or more       squares of a board; with two classes exclusive or
-``circle``          2 classes       segments on a ring of pixels
-``bars``            2 classes       horizontal and vertical bars in an image
-``impulse``         2 classes       an impulse in noise
-``additive``        number          a sum of functions of single predictors
-``single_index``    number          one function of one direction
-``ridge_sum``       number          a sum of functions of several directions
-``radial``          number          waves around a centre; no direction is preferred
-``friedman1``       number          Friedman's first problem, with an interaction
-``friedman2``       number          Friedman's second problem, the impedance of a circuit
-``friedman3``       number          Friedman's third problem, the phase of a circuit
-``jump``            number          a step across an oblique plane
+`sparse_parity`     2 classes       few predictors are relevant, none of them alone
+`orthant`           2^p classes     the true boundaries are axis-parallel
+`trunk`             2 classes       one oblique plane; predictors are ever less informative
+`biau`              2 classes       axis-parallel forests are not consistent
+`hypercube`         2 or p + 1      all predictors are relevant, none of them alone
+`random_rbf`        2 or more       clusters in many dimensions
+`rings`             2 or more       concentric rings; no boundary is linear
+`pie`               2 or more       slices of a disc, rays between them
+`checkerboard`      2 or more       squares of a board; with two classes exclusive or
+`circle`            2 classes       segments on a ring of pixels
+`bars`              2 classes       horizontal and vertical bars in an image
+`impulse`           2 classes       an impulse in noise
+`additive`          number          a sum of functions of single predictors
+`single_index`      number          one function of one direction
+`ridge_sum`         number          a sum of functions of several directions
+`radial`            number          waves around a centre; no direction is preferred
+`friedman1`         number          Friedman's first problem, with an interaction
+`friedman2`         number          Friedman's second problem, the impedance of a circuit
+`friedman3`         number          Friedman's third problem, the phase of a circuit
+`jump`              number          a step across an oblique plane
 ==================  ==============  =============================================================
 
 ========================  =======================================================================
-times to events           description
+survival times            description
 ========================  =======================================================================
-``proportional_hazards``  hazards rise along one direction; Cox's model holds
-``hazard_jump``           two groups on the sides of an oblique plane
-``hazard_interaction``    two predictors matter together, neither of them alone
-``crossing_hazards``      all survival curves meet in one point
-``accelerated_failure``   a function of one direction makes times shorter or longer
-``competing_risks``       two causes, each along a direction of its own
+`proportional_hazards`    hazards rise along one direction; Cox's model holds
+`hazard_jump`             two groups on the sides of an oblique plane
+`hazard_interaction`      two predictors matter together, neither of them alone
+`crossing_hazards`        all survival curves meet in one point
+`accelerated_failure`     a function of one direction makes times shorter or longer
+`competing_risks`         two causes, each along a direction of its own
 ========================  =======================================================================
 
 Examples

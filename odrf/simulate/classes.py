@@ -135,7 +135,7 @@ def biau(stripes: int | None = None, noise: float = 0.0) -> Problem:
     one horizontal stripes, and the middle one is a 2 × 2 checkerboard.  A greedy axis-parallel
     split decreases the impurity in the stripes, but not in the middle square, where the error stays
     1/2; the overall error is at least 1/6 (Biau, Devroye and Lugosi, JMLR 9 (2008) 2015–2033).
-    Rows are drawn in the three squares only; elsewhere `truth` is NaN.  The first stripe, and the
+    Rows lie in the three squares only; elsewhere `truth` is NaN.  The first stripe, and the
     lower left of the checkerboard, have class "0".
 
     Parameters

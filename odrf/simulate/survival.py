@@ -31,7 +31,7 @@ from odrf.simulate.problem import (
     uniform_rows,
 )
 
-# Laws of a time to an event given predictors: its survival curve, restricted mean and draws.
+# Laws of a survival time given predictors: its survival curve, restricted mean and draws.
 #
 # Arrays in, arrays out: predictors X (n, p) and times (R,) of at least 0, all float64.
 

@@ -1,6 +1,6 @@
 """Estimators of scikit-learn, over `odrf.odt`, `odrf.odrf`, `odrf.graf`, `odrf.odbt`, `odrf.auto`.
 
-Those for times to an event take these as scikit-survival does.  All need scikit-learn, which
+Those for survival times take these as scikit-survival does.  All need scikit-learn, which
 ``pip install "odrf[sklearn]"`` installs.
 """
 

@@ -53,7 +53,7 @@ OF_FIT = ("formula", "data", "weights", "kind")
 ELSEWHERE = {
     **dict.fromkeys(("formula", "data"), ": fit(X, y) takes the rows, and all columns of X"),
     "weights": ": fit() takes them, as sample_weight=",
-    "kind": ": there is a class for numbers, for classes, and for times to an event",
+    "kind": ": there is a class for numbers, for classes, and for survival times",
 }
 OWN_WORDS = {
     "offset": """
@@ -260,6 +260,7 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
             )
         super().__init_subclass__(**kwargs)
 
+    # Fit
     @documented
     def fit(self: Same, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Same:
         """Fit to the rows of X and y.
@@ -367,10 +368,10 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
         return with_threads(self.results_, threads_for(self.n_jobs)), frame
 
     def _require_predicted(self, predicted: Any) -> None:
-        """Raise `InputError` if rows of empty cells have no prediction."""
+        """Raise `InputError` if rows of missing values have no prediction."""
         if self.missing == "drop" and bool(np.asarray(pd.isna(predicted)).any()):
             raise InputError(
-                'X has rows with empty cells, which missing="drop" does not predict: use '
+                'X has rows with missing values, which missing="drop" does not predict: use '
                 'missing="split", or leave these rows out'
             )
 
@@ -402,6 +403,7 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
             state = {**state, "results_": kept.results()}
         super().__setstate__(state)
 
+    # Importance
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Importance of each column of X, as shares of their sum."""
@@ -450,6 +452,7 @@ def passed_nodes(forest: Forest, leaves: NDArray[np.int64]) -> csr_matrix:
 class TreeEstimator(FunctionEstimator):
     """Base class of estimators with trees of one kind."""
 
+    # The trees
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the leaf that each row reaches.
 
@@ -483,6 +486,7 @@ class TreeEstimator(FunctionEstimator):
         path = passed_nodes(forest, leaves.reshape(len(leaves), -1))
         return path if leaves.ndim == 1 else (path, forest.root)
 
+    # Importance
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Impurity decrease of each column of X, as shares of their sum.
@@ -556,6 +560,7 @@ class Growing(TreeEstimator):
 class Updating(TreeEstimator):
     """Base class of estimators whose fit can have more rows: by ``partial_fit``."""
 
+    # Fit
     @documented
     def partial_fit(self: Continued, X: Any, y: Any, sample_weight: Any = None) -> Continued:
         """Add rows to the fit, from which its trees continue to grow; the first call is `fit`.
@@ -597,6 +602,7 @@ Boosting = TypeVar("Boosting", bound="BoostedEstimator")
 class BoostedEstimator(Growing):
     """Base class of estimators with boosted trees."""
 
+    # Fit
     @documented
     def fit(
         self: Boosting,
@@ -670,6 +676,7 @@ class BoostedEstimator(Growing):
 class StackedEstimator(FunctionEstimator):
     """Base class of estimators with several models: no leaves, and nothing to go on from."""
 
+    # Importance
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Importance of each column of X by validation rows, as shares of their sum.

@@ -55,6 +55,7 @@ class FunctionClassifier(ClassifierMixin, FunctionEstimator):  # type: ignore[mi
         self.classes_, codes = np.unique(labels, return_inverse=True)
         return pd.Series(pd.Categorical.from_codes(codes, pd.Index(self.classes_)))
 
+    # Predictions
     def predict(self, X: Any) -> NDArray:
         """Return the class of each row.
 
@@ -91,6 +92,7 @@ class FunctionClassifier(ClassifierMixin, FunctionEstimator):  # type: ignore[mi
         """Return a column (n,) for each of `classes_`: 0 for those that no row of weight had."""
         return shares.reindex(columns=self.classes_, fill_value=0.0).to_numpy(dtype=np.float64)
 
+    # Scores
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of the rows whose class is predicted.
 
@@ -108,6 +110,7 @@ class FunctionClassifier(ClassifierMixin, FunctionEstimator):  # type: ignore[mi
         labels = of_one_type(labels) if labels.ndim == 1 else labels
         return float(super().score(X, labels, sample_weight))
 
+    # Predictions
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithm of `predict_proba`; -inf for a probability of 0.
 
@@ -127,6 +130,7 @@ class FunctionClassifier(ClassifierMixin, FunctionEstimator):  # type: ignore[mi
 class UpdatingClassifier(FunctionClassifier, Updating):
     """Base class of the classifiers with ``partial_fit``."""
 
+    # Fit
     @documented
     def partial_fit(  # type: ignore[override]  # classes come third, as in scikit-learn
         self: Same, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
@@ -236,6 +240,7 @@ class ODBTClassifier(FunctionClassifier, BoostedEstimator, function=odbt):
 
     results_: ODBTResults
 
+    # Predictions
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of each row: the sums of the trees.
 
@@ -323,6 +328,7 @@ class FunctionRegressor(RegressorMixin, FunctionEstimator):  # type: ignore[misc
     def _response(self, y: Any, n: int, fitting: bool) -> Any:
         return number_column(self, y, n)
 
+    # Predictions
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the predicted response of each row.
 
@@ -371,6 +377,7 @@ class ODRFRegressor(FunctionRegressor, Updating, Growing, function=odrf):
 
     results_: ODRFResults
 
+    # Predictions
     def predict_quantiles(
         self, X: Any, quantiles: float | Sequence[float] = (0.05, 0.5, 0.95)
     ) -> NDArray[np.float64]:
@@ -425,6 +432,7 @@ class ODBTRegressor(FunctionRegressor, BoostedEstimator, function=odbt):
 
     results_: ODBTResults
 
+    # Predictions
     def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Yield the predicted response of each row after each round, as if it were the last.
 

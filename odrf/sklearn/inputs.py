@@ -309,7 +309,7 @@ def _threaded(fit: Any, threads: int) -> Any:
     return replace(threaded, parts=parts)
 
 
-# Times to an event as scikit-survival hands them over: a structured array, or a data frame.
+# Survival times as scikit-survival hands them over: a structured array, or a data frame.
 
 FORMS = (
     "a structured array, or a data frame, with one column of events, bool or of 0 and 1, and one "

@@ -1,4 +1,4 @@
-"""The estimators for times to an event, which fit into scikit-survival's tools, too."""
+"""The estimators for survival times, which fit into scikit-survival's tools, too."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from odrf.design.formula import quoted
 from odrf.design.functions import EVENT, START, TIME
 from odrf.design.survival_times import read_causes, read_times
 from odrf.errors import InputError
+from odrf.public import documented
 from odrf.results.survival.boosted import SurvivalBoostedResults
 from odrf.results.survival.forest import SurvivalForestResults
 from odrf.results.survival.tree import SurvivalTreeResults
@@ -34,31 +35,20 @@ Boosted = TypeVar("Boosted", bound="ODBTSurvival")
 
 
 class FunctionSurvival(FunctionEstimator):
-    """Base class of the estimators for times to an event."""
+    """Base class of the estimators for survival times."""
 
     _kind: ClassVar[str] = "survival"
     _own_attributes: ClassVar[str] = OF_TIMES
     _left_out: ClassVar[tuple[str, ...]] = ("class_weights", "objective")
 
+    # Fit
+    @documented
     def fit(self: Same, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Same:
         """Fit to the rows of X and y.
 
         Parameters
         ----------
-        X : data frame or array-like of shape (n, p)
-            Predictors.  Columns of text and categories of a data frame are factors; missing cells
-            (NaN, None, NA) are treated as `missing` says.
-        y : structured array (n,) or data frame of shape (n, 2) or (n, 3)
-            Times and events, as scikit-survival's ``Surv.from_arrays(event, time)`` makes them: one
-            field is bool or of 0 and 1, and True or 1 where the event happened at the end of
-            observation; the other one is the time, in any unit.  With two fields of times the first
-            is when the row entered, the second the end.  In a data frame the event may be
-            categorical: its first category means censored, and each of the others is a cause.
-        sample_weight : array-like of shape (n,), optional
-            Case weights.  Rows of weight 0 are left out.
-        groups : array-like of shape (n,), optional
-            The group of each row, such as its subject, in place of the option `groups`, which names
-            a column of X.  By ``set_fit_request(groups=True)`` scikit-learn's tools hand it over.
+        {X, times_and_events, sample_weight, groups_of_rows}
 
         Returns
         -------
@@ -71,6 +61,7 @@ class FunctionSurvival(FunctionEstimator):
         """
         return super().fit(X, y, sample_weight, groups=groups)
 
+    # Predictions
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the risk of each row: the larger, the earlier the event is expected.
 
@@ -121,6 +112,7 @@ class FunctionSurvival(FunctionEstimator):
         """
         return self._curves(X, "hazard", 0.0, return_array)
 
+    # Scores
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return Harrell's C: how often, of two rows, the one with the earlier event scores higher.
 
@@ -153,6 +145,7 @@ class FunctionSurvival(FunctionEstimator):
             raise InputError("y has no two rows of which one is known to have the event first")
         return concordance.estimate
 
+    # Fit
     @property
     def unique_times_(self) -> NDArray[np.float64]:
         """The different times (R,) of events, ascending."""
@@ -180,7 +173,7 @@ class FunctionSurvival(FunctionEstimator):
 
 
 class ODTSurvival(FunctionSurvival, TreeEstimator, function=odt):
-    """An oblique decision tree for times to an event; that of `odrf.odt`.
+    """An oblique decision tree for survival times; that of `odrf.odt`.
 
     Examples
     --------
@@ -197,7 +190,7 @@ class ODTSurvival(FunctionSurvival, TreeEstimator, function=odt):
 
 
 class ODRFSurvival(FunctionSurvival, Growing, function=odrf):
-    """A forest of oblique decision trees for times to an event; that of `odrf.odrf`.
+    """A forest of oblique decision trees for survival times; that of `odrf.odrf`.
 
     Examples
     --------
@@ -217,7 +210,7 @@ class ODRFSurvival(FunctionSurvival, Growing, function=odrf):
 
 
 class ODBTSurvival(FunctionSurvival, BoostedEstimator, function=odbt):
-    """Boosted oblique trees for times to an event; those of `odrf.odbt`.
+    """Boosted oblique trees for survival times; those of `odrf.odbt`.
 
     Examples
     --------
@@ -232,6 +225,8 @@ class ODBTSurvival(FunctionSurvival, BoostedEstimator, function=odbt):
 
     results_: SurvivalBoostedResults
 
+    # Fit
+    @documented
     def fit(
         self: Boosted,
         X: Any,
@@ -241,20 +236,15 @@ class ODBTSurvival(FunctionSurvival, BoostedEstimator, function=odbt):
         eval_set: Any = None,
         groups: Any = None,
     ) -> Boosted:
-        """Fit to the rows of X and y, as the other estimators for times to an event.
+        """Fit to the rows of X and y.
 
         Parameters
         ----------
-        X : data frame or array-like of shape (n, p)
-        y : structured array (n,) or data frame of shape (n, 2) or (n, 3)
-            As of `ODRFSurvival`.
-        sample_weight : array-like of shape (n,), optional
-            Case weights.  Rows of weight 0 are left out.
+        {X, times_and_events, sample_weight}
         eval_set : pair of arrays, optional
             The pair (X, y) of further rows, or a list with one such pair: validation rows, on which
             boosting stops early, and by which curves are calibrated.
-        groups : array-like of shape (n,), optional
-            The group of each row, in place of the option `groups`, which names a column of X.
+        {groups_of_rows}
 
         Returns
         -------

@@ -1,7 +1,7 @@
 """Prediction intervals from out-of-bag residuals (jackknife+ after bootstrap); quantiles.
 
 The residual of a training row is added to the prediction for the new row by the same trees, which
-did not draw it (Kim, Xu and Barber 2020): both are exchangeable, so that coverage is at least 1 -
+did not sample it (Kim, Xu and Barber 2020): both are exchangeable, so that coverage is at least 1 -
 2α for any distribution and trees, usually about 1 - α. If trees draw whole groups, each counts
 once, and the new row is one of a new group (Lee, Barber and Willett 2023).
 """
@@ -122,7 +122,7 @@ def jackknife_plus(
 ) -> tuple[Floats, Floats]:
     """Return lower and upper ends (m,) of intervals for the responses of the rows `new` (p, m).
 
-    With μ_i(x), the mean of the trees that did not draw row i of k, and R_i = |y_i - μ_i(x_i)|,
+    With μ_i(x), the mean of the trees that did not sample row i of k, and R_i = |y_i - μ_i(x_i)|,
     they are the ⌊(k + 1)(1 - level)⌋-th smallest of μ_i(x) - R_i and the ⌈(k + 1)·level⌉-th
     smallest of μ_i(x) + R_i, or weighted quantiles (Barber, Candès, Ramdas and Tibshirani 2021,
     Annals of Statistics 49, 486-507; weights: Tibshirani and others 2019). `out_of_bag` (B, k); the
@@ -159,8 +159,8 @@ def leave_one_out(
 ) -> tuple[Floats, Floats]:
     """Return lower and upper ends (n,) of intervals for the responses of training rows X (p, n).
 
-    Row i is new to the trees that did not draw it: its interval is that of `jackknife_plus` by
-    these, of rows j of other groups that they missed, too. NaN for a row that every tree drew.
+    Row i is new to the trees that did not sample it: its interval is that of `jackknife_plus` by
+    these, of rows j of other groups that they missed, too. NaN for a row that every tree sampled.
     """
     own_group = np.arange(len(y)) if groups is None else groups
     shared = weights[calibrating_rows]

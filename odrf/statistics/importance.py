@@ -50,6 +50,11 @@ def summed_importance(forest: Forest, first: Integers) -> Floats:
     return shared_out(forest, removed, first)
 
 
+def response_columns(y: Floats, n_classes: int) -> Floats:
+    """Return responses (n, K): a number as it is (K = 1), a class as indicators of all classes."""
+    return y[:, None] if n_classes == 1 else np.eye(n_classes)[y.astype(np.int64)]
+
+
 def sampling_errors(of_row: NDArray, share: Floats, groups: Integers | None = None) -> Floats:
     """Return the standard errors (P,) of means over rows, or over `groups` (n,) of them."""
     if groups is not None:
@@ -339,12 +344,12 @@ def out_of_bag_importance(
     """Return the out-of-bag impurity decrease of each predictor (P,), the mean over trees.
 
     It is the covariance of the response with the change of the prediction that a split makes, over
-    rows that the tree did not draw (Li, Wang, Basu, Kumbier and Yu 2019, NeurIPS): 0 on average of
-    a split that is unrelated to the response, whatever the number of values of its predictors.
+    rows that the tree did not sample (Li, Wang, Basu, Kumbier and Yu 2019, NeurIPS): 0 on average
+    of a split that is unrelated to the response, whatever the number of values of its predictors.
     """
     out_of_bag, weights = draws.all_unseen() & (draws.weights > 0), draws.weights
     K = forest.value.shape[1]
-    target = y[:, None] if K == 1 else np.eye(K)[y.astype(np.int64)]
+    target = response_columns(y, K)
     centred = weights[:, None] * (target - np.average(target, axis=0, weights=weights))
     n_used = int(out_of_bag.any(axis=1).sum())
 

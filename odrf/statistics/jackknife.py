@@ -1,6 +1,6 @@
 """The jackknife after bootstrap: the variance of a forest's mean over training samples.
 
-The mean of the trees that did not draw a row is the forest without that row: one forest suffices.
+The mean of the trees that did not sample a row is the forest without that row: one forest suffices.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Places(NamedTuple):
 
 
 def out_of_bag_units(draws: Draws) -> Mask:
-    """Return which units (B, u) each tree did not draw, in the order of `strata_of`."""
+    """Return which units (B, u) each tree did not sample, in the order of `strata_of`."""
     return draws.all_unseen()[:, _places(draws).row]
 
 
@@ -115,7 +115,7 @@ def _out_of_bag_alone(sampling: Sampling, k: int) -> float:
 def distinguishes_rows(draws: Draws, of_others: bool = False) -> bool:
     """Return whether every tree can miss each unit, with `of_others` and another one at once.
 
-    In time, trees draw early rows more often than late ones, and no row alike.
+    In time, trees sample early rows more often than late ones, and no row alike.
     """
     if draws.codes is not None and draws.codes.order is not None:
         return False
@@ -223,7 +223,8 @@ def jackknife_after_bootstrap(
 ) -> Variance:
     """Estimate the variance, over training samples, of the mean (m,) predicted for `new` (p, m).
 
-    Let D_i be the mean of the trees that did not draw row i, minus that of all. The variance is (n
+    Let D_i be the mean of the trees that did not sample row i, minus that of all. The variance is
+    (n
     - 1)/n · Σ D_i² (Efron 1992, JRSS B 54, 83-127). D_i is the covariance, over the trees, of their
     predictions and of whether they missed row i, divided by the probability P of that. The number B
     of trees adds (n - 1)·(1 - P)/P · v/B on average, v being the variance of the trees.

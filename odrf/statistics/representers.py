@@ -4,7 +4,7 @@ A forest shrinks effects.  An average that is linear in the regression function 
 contrast or a slope over rows, is θ(m) = Σ share_i·g_i(m).  It has a Riesz representer α, a function
 of the predictors with θ(m) = E[α(X)·m(X)] for all m.  So θ(m̂) + Σ w_i·α_i·(y_i - m̂_i) / Σ w_i has
 no bias of first order, if the prediction m̂_i has not used y_i: it is that of the trees that did not
-draw the row.  Here α is linear in a `Dictionary` of functions of the predictors, with a ridge
+sample the row.  Here α is linear in a `Dictionary` of functions of the predictors, with a ridge
 penalty.  The estimate is then the average of the forest plus a ridge regression of its out-of-bag
 residuals on the dictionary (Chernozhukov, Newey and Singh 2022, Econometrica 90, 967-1027;
 Hirshberg and Wager 2021, Annals of Statistics 49, 3206-3227).

@@ -1,7 +1,8 @@
 """The theorems that may cover a fit: their conditions, the evidence, and the conclusion.
 
-[Z] is Zhan, Liu and Xia; [P] the paper on manifold-aware projection forests. No rate can be judged
-at one n. A rule can: its values at n, 10·n, … 10¹²·n and beyond tend to a limit, or do not.
+[Z] is Zhan, Liu and Xia; [P] the paper on manifold-aware projection forests. No rate can be
+evaluated at one n. A rule can: its values at n, 10·n, … 10¹²·n and beyond tend to a limit, or do
+not.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 HOLDS, FAILS = "holds", "does not hold"
-UNKNOWN, ASSUMED = "cannot be judged", "assumed"
+UNKNOWN, ASSUMED = "cannot be evaluated", "assumed"
 # What is known to be otherwise than in a theorem, and what the data of the fit speak against.
 DIFFERS, CONTRADICTED = "differs", "contradicted"
 # The limit of a rule is decided by its last values.
@@ -221,7 +222,7 @@ def _obstacles_if_honest(fit: FitProperties) -> list[tuple[str, list[str]]]:
         ways = [WAYS_OUT[statement] for statement in failed] if known else []
         obstacles.append((f"No result applies, because {HONEST} asks for {_listed(failed)}", ways))
     if unknown:
-        of = f"Whether {HONEST} applies cannot be judged, because of: {_listed(unknown)}"
+        of = f"Whether {HONEST} applies cannot be evaluated, because of: {_listed(unknown)}"
         obstacles.append((of, []))
     return obstacles
 
@@ -243,7 +244,7 @@ def _obstacles(fit: FitProperties) -> list[tuple[str, list[str]]]:
         if fit.stopped:
             does = "does" if len(fit.stopped) == 1 else "do"
             unknown = f"{_listed(list(fit.stopped))} {does} not show a change with n"
-        why = f"Whether {_theorem(fit)} applies cannot be judged: {unknown}"
+        why = f"Whether {_theorem(fit)} applies cannot be evaluated: {unknown}"
         obstacles.append((why, _ways_of_rates(fit)))
     others = ["those on single predictors"] if fit.axis_trees and fit.subset_size != 1 else []
     others += ["those with random cuts"] if 0 < fit.random_cuts < 1 else []
@@ -560,7 +561,7 @@ GROWING = "rows of a leaf → ∞"
 
 @dataclass(frozen=True)
 class SurvivalFitProperties:
-    """The properties of a fit to times to an event that the theorems are about."""
+    """The properties of a fit to survival times that the theorems are about."""
 
     P: int
     numbers: int
@@ -630,7 +631,7 @@ def conclusion_on_curves(fit: SurvivalFitProperties) -> str:
             "leaf of its own, and [C] about splits on single predictors."
         )
     return (
-        "Whether [C] applies cannot be judged: it needs leaves whose rows grow with n, and a fixed "
-        "min_leaf does not show how they would"
+        "Whether [C] applies cannot be evaluated: it needs leaves whose rows grow with n, and a "
+        "fixed min_leaf does not show how they would"
         + (", and predictors that are weakly correlated." if fit.chosen else ".")
     )

@@ -8,10 +8,13 @@ from numpy.typing import NDArray
 
 from odrf.design import Design
 from odrf.engine.trees.forest import Forest
+from odrf.text.layouts import quantity
 from odrf.text.names import names_in_sums
 from odrf.text.splits import number
 
 INTERCEPT = "(intercept)"
+# Terms of a line that change less than this share of what its largest changes are not written.
+SMALL = 0.01
 
 
 def user_line(
@@ -58,7 +61,8 @@ def line_text(
 ) -> tuple[str, ...]:  # fmt: skip
     """Return the terms of a node's line: ``("12.3", "+ 0.42*bmi", "(+ 11 if bmi is missing)")``.
 
-    Of more than `max_terms` those are left out that change least from end to end of the data.
+    Terms that change less than 1 % of what the largest changes, from end to end of the data, are
+    only counted; so are those beyond `max_terms`.
     """
     assert tree.lines is not None
     intercept, columns, coef, fill = user_line(tree, design, node)
@@ -66,15 +70,17 @@ def line_text(
     size = np.abs(coef) * design.scaling.range[columns]
     order = np.argsort(-size, kind="stable")
     words, empty = [number(intercept, digits)], []
-    for i in order[:max_terms]:
-        name = names[columns[i]]
-        if coef[i] != 0.0:
-            words.append(f"{_sign(coef[i])} {number(abs(coef[i]), digits)}*{name}")
-        if fill[i] == fill[i]:
-            amount = number(abs(fill[i]), digits)
-            empty.append(f"({_sign(fill[i])} {amount} if {name} is missing)")
-    if max_terms is not None and len(order) > max_terms:
-        words.append(f"+ {len(order) - max_terms} more")
+    large = order[size[order] >= SMALL * size.max(initial=0.0)]
+    shown = large[:max_terms]
+    for i in shown:
+        words.append(f"{_sign(coef[i])} {number(abs(coef[i]), digits)}*{names[columns[i]]}")
+    if len(large) > len(shown):
+        words.append(f"+ {len(large) - len(shown)} more")
+    if len(order) > len(large):
+        words.append(f"+ {quantity(len(order) - len(large), 'small term')}")
+    for i in np.flatnonzero(np.isfinite(fill)):
+        amount = number(abs(fill[i]), digits)
+        empty.append(f"({_sign(fill[i])} {amount} if {names[columns[i]]} is missing)")
     return (*words, *empty)
 
 

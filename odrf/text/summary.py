@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from odrf.options.sizes import CV, FIXED, FUNCTION, NONE, ONE_SE, OOB, RATE, Rule
 from odrf.pruning.growth_stages import IN_WORDS
@@ -21,6 +22,11 @@ MOST_LINES = 12
 AROUND = 2
 # Rows that a table shows at least, where facts leave no room for more.
 LEAST_ROWS = 3
+
+
+def evenly_spread(n: int, most: int) -> NDArray[np.int64]:
+    """Return at most so many of the places of n rows, evenly from the first to the last."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.int64))
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ class Card:
         if self.kept is None:
             return self.table.head(count)
         kept = set(self.kept[: count - 2])
-        spread = np.linspace(0, len(self.table) - 1, count - len(kept)).round().astype(int)
+        spread = evenly_spread(len(self.table), count - len(kept))
         return self.table.iloc[sorted(kept | set(spread.tolist()))]
 
     @property

@@ -1,4 +1,4 @@
-"""What cannot be combined with a time to an event says what can."""
+"""What cannot be combined with a survival time says what can."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ SMALL = {"odrf": {"n_trees": 3}, "odbt": {"n_trees": 3}, "odt": {}}
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"class_weights": "balanced"}, "needs classes, and .* is a time to an event: leave it"),
-        ({"kind": "regression"}, "which is a time to an event: leave it out"),
-        ({"kind": "classification"}, "which is a time to an event: leave it out"),
+        ({"class_weights": "balanced"}, "needs classes, and .* is a survival time: leave it"),
+        ({"kind": "regression"}, "which is a survival time: leave it out"),
+        ({"kind": "classification"}, "which is a survival time: leave it out"),
     ],
 )
 def test_options_of_every_function(name, options, message):
@@ -39,14 +39,14 @@ def test_options_of_every_function(name, options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"split_scale": "log"}, "this one is a time to an event: leave it out"),
+        ({"split_scale": "log"}, "this one is a survival time: leave it out"),
         ({"objective": "brier"}, "is for classes, and the response has none: leave it out"),
         (
             {"criterion": "gini"},
-            "is not for times to an event: use 'log_rank' or 'gray' or 'exponential'",
+            "is not for survival times: use 'log_rank' or 'gray' or 'exponential'",
         ),
         ({"criterion": "gray"}, 'several causes, and this response has one: use .*"log_rank"'),
-        ({"cause": "event"}, "cause='event' is for times to events of several causes.*leave it"),
+        ({"cause": "event"}, "cause='event' is for survival times of several causes.*leave it"),
         ({"projection": "lda"}, "lda"),
     ],
 )

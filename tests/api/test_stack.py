@@ -206,7 +206,7 @@ def test_weights_and_empty_cells(table):
     assert np.isfinite(fit.predict(new)).all()
 
 
-@pytest.mark.filterwarnings("ignore:every (tree|run) drew:UserWarning")
+@pytest.mark.filterwarnings("ignore:every (tree|run) sampled:UserWarning")
 def test_rows_without_some_models_are_predicted_by_the_others(table):
     for response, kind in (("y", "response"), ("c", "prob")):
         few = odrf.auto(f"{response} ~ a + b", table, **HOW)

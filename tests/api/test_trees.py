@@ -470,7 +470,7 @@ def test_what_cannot_be_said_is_refused(data):
             data.assign(w=1 * (data["event"] != "death")), FORMULA,
             {"cause": "death", "weights": "w"}, "cause='death' is not known: use one of 'relapse'",
         ),
-        (data, "x1 ~ x2", {"cause": "death"}, "cause='death' is for times to events of several"),
+        (data, "x1 ~ x2", {"cause": "death"}, "cause='death' is for survival times of several"),
     ]:  # fmt: skip
         for function in (odrf.odt, odrf.odrf):
             with pytest.raises(InputError, match=message):

@@ -1,4 +1,4 @@
-"""The benchmarks of empty cells and of factors: holes by their mechanisms, runs, reports."""
+"""The benchmarks of missing values and of factors: holes by their mechanisms, runs, reports."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from benchmarks.columns import (
     comparison,
     factors,
     factors_time,
-    few_levels,
     images,
     images_report,
+    level_effects,
     missing,
     missing_time,
     noise_factors,
@@ -46,7 +46,7 @@ def data() -> pd.DataFrame:
 
 @pytest.fixture
 def folder(tmp_path: Path, data: pd.DataFrame) -> Path:
-    """A table without empty cells, one with them, both under names that the benchmarks know."""
+    """A table without missing values, one with them, both under names that the benchmarks know."""
     data.head(120).to_csv(tmp_path / "concrete.csv.gz", index=False)
     holed = with_holes(data.head(120), "random", 0.2, [1])
     holed.assign(y=np.where(holed["y"] > 0, "u", "v")).to_csv(
@@ -306,41 +306,31 @@ def test_medians_are_compared() -> None:
 
 
 # ------------------------------------------------------------------------------------------------
-# The benchmark of factors of few levels on a small table.
+# The benchmark of simulated effects of levels.
 # ------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def folder_of_few_levels(tmp_path):
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame({"a": rng.normal(size=90), "f": rng.choice(list("abcd"), 90)})
-    y = data["a"] * data["f"].isin(["c", "d"]).astype(float) + rng.normal(size=90)
-    data.assign(y=y).to_csv(tmp_path / "score.csv.gz", index=False)
-    index = {"name": ["score"], "task": ["regression"]}
-    pd.DataFrame(index).to_csv(tmp_path / "index.csv", index=False)
-    return tmp_path
-
-
-def test_a_run_and_its_report(folder_of_few_levels, capsys, monkeypatch):
-    out = folder_of_few_levels / "out.csv"
-    words = (
-        f"few_levels.py --data {folder_of_few_levels} --tables score --repeats 2 --trees 5 "
-        f"--out {out}"
-    )
+def test_simulated_levels_with_and_without_effects(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(level_effects, "LEVELS", (20,))
+    monkeypatch.setattr(level_effects, "ROWS", (150,))
+    monkeypatch.setattr(level_effects, "EFFECTS", {"none": 0.0, "strong": 2.0})
+    out = tmp_path / "out.csv"
+    words = f"level_effects.py --repeats 2 --trees 30 --out {out}"
     monkeypatch.setattr("sys.argv", words.split())
-    assert few_levels.main() == 0
+    with pytest.warns(match="levels that no training row has"):
+        assert level_effects.main() == 0
     lines = pd.read_csv(out)
-    assert len(lines) == 2 * 2 * 2 * 2
+    assert len(lines) == 3 * 2 * 2 * 4
     told = capsys.readouterr().out
-    monkeypatch.setattr("sys.argv", ["few_levels.py", "--report", str(out)])
-    assert few_levels.main() == 0
+    monkeypatch.setattr("sys.argv", ["level_effects.py", "--report", str(out)])
+    assert level_effects.main() == 0
     assert capsys.readouterr().out == told
-    for function in ("odrf", "odbt"):
-        for noise in (0, 3):
-            assert f"`{function}`, {noise} factors of noise added; mean difference" in told
-    index = ["partition", "noise", "function"]
-    errors = lines.pivot_table(index=index, columns="way", values="rpe")
-    assert (errors["indicators"] != errors["scores"]).all()
+    assert "two classes, 20 levels, 150 rows" in told and " of 6 are more than 5 % behind" in told
+    errors = lines.pivot_table(index=["response", "effect"], columns="method", values="error")
+    of_strong = errors.xs("strong", level="effect")
+    assert (of_strong["odrf"] < 0.9 * of_strong["odrf without"]).all()
+    of_none = errors.xs("none", level="effect")
+    assert (of_none["odrf"] < 1.1 * of_none["odrf without"]).all()
 
 
 # ------------------------------------------------------------------------------------------------

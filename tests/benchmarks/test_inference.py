@@ -19,6 +19,7 @@ from benchmarks.inference import (
     intervals,
     null_selection,
     probabilities_coverage,
+    survival_importance,
 )
 from benchmarks.inference import interval_coverage as coverage
 from benchmarks.inference.effects_coverage import EFFECTS, PREDICTORS
@@ -240,6 +241,24 @@ def test_noise_is_within_its_errors(
     assert 0.5 < (noise["importance"] / noise["std_error"]).std() < 1.4
     assert (lines["std_error"] > lines["monte_carlo_error"]).all()
     assert run("--repeats", "9").equals(lines)
+
+
+def test_tests_of_importance_for_times_run_and_keep_their_level(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "survival_importance.csv")
+    monkeypatch.setattr(sys, "argv", ["survival_importance.py", "--quick", "--out", out])
+    assert survival_importance.main() == 0
+    first = capsys.readouterr().out
+    assert first.count("\n| ") == 3 * 3 + 1 + 3 + 2
+    assert survival_importance.main() == 0
+    assert capsys.readouterr().out == first
+    results = Path(survival_importance.__file__).with_name("results")
+    lines = pd.read_csv(results / "survival_importance.csv")
+    without = lines[lines["method"].isin(["conditional", "loco"]) & lines["term"].isin(["c", "d"])]
+    of_samples = without.groupby(["method", "correlation", "repeat"])["rejected"].mean()
+    sizes = of_samples.groupby(["method", "correlation"]).agg(["mean", "sem"])
+    assert (sizes["mean"] < 0.05 + 2.6 * sizes["sem"]).all()
 
 
 # ------------------------------------------------------------------------------------------------

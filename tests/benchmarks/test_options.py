@@ -408,7 +408,7 @@ def test_without_tables_there_is_nothing_to_do(tmp_path, capsys, monkeypatch):
 
 
 # ------------------------------------------------------------------------------------------------
-# The benchmark of early stopping of boosted trees for times to an event.
+# The benchmark of early stopping of boosted trees for survival times.
 # ------------------------------------------------------------------------------------------------
 
 

@@ -23,8 +23,8 @@ from odrf.design.formula import quoted
 
 __all__ = ["KINDS", "Case", "random_case"]
 
-# Usual tables; tables at the limits; the same with arguments of any type and size; times to an
-# event in all three.
+# Usual tables; tables at the limits; the same with arguments of any type and size; survival
+# times in all three.
 KINDS = ("moderate", "extreme", "hostile", "survival")
 RESPONSE = "what is predicted"
 

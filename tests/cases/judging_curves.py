@@ -1,4 +1,4 @@
-"""Whether predicted curves of times to an event are what they can be, and belong together."""
+"""Whether predicted curves of survival times are what they can be, and belong together."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ OPTIONS: dict[str, dict[str, list[Any]]] = {
         "device": ["cpu"],
     },
 }  # fmt: skip
-# What fits of times to an event have, and what is for others and therefore asked seldom.
+# What fits of survival times have, and what is for others and therefore asked seldom.
 OF_OTHERS = ("class_weights", "kind", "objective", "criterion", "loss")
 OF_TIMES: dict[str, dict[str, list[Any]]] = {
     "odt": {"criterion": ["log_rank", "exponential", "gini"]},

@@ -1,4 +1,4 @@
-"""Random times to an event: the columns of ``Surv(...)``, and what only fits of them are asked."""
+"""Random survival times: the columns of ``Surv(...)``, and what only fits of them are asked."""
 
 from __future__ import annotations
 

@@ -345,7 +345,7 @@ def test_unknown_arguments_are_named_with_the_way_out(arguments, way_out, inside
 
 
 # ------------------------------------------------------------------------------------------------
-# Commands on tables of times to an event.
+# Commands on tables of survival times.
 # ------------------------------------------------------------------------------------------------
 
 FORMULA_OF_TIMES_TO_EVENTS = "Surv(time, event) ~ ."
@@ -480,8 +480,8 @@ def test_studies(capsys):
     [
         (["predict", "forest.odrf", "table.csv", "--type", "prob"], "needs classes, and the resp"),
         (["predict", "forest.odrf", "table.csv", "--type", "trees"], "--type trees is not known"),
-        (["predict", "number.odrf", "table.csv", "--type", "risk"], "is for times to an event"),
-        (["predict", "number.odrf", "table.csv", "--times", "1"], "--times is for times to an"),
+        (["predict", "number.odrf", "table.csv", "--type", "risk"], "is for survival times"),
+        (["predict", "number.odrf", "table.csv", "--times", "1"], "--times is for survival times"),
         (["predict", "forest.odrf", "table.csv", "--times", "1"], "times= is for the types"),
         (["predict", "forest.odrf", "table.csv", "--times", "a"], "write numbers, as in --times"),
         (
@@ -492,7 +492,7 @@ def test_studies(capsys):
             ["fit", FORMULA_OF_TIMES_TO_EVENTS, "table.csv", "--times", "1"],
             "--times needs --predict",
         ),
-        (["graf", FORMULA_OF_TIMES_TO_EVENTS, "table.csv"], "is a time to an event"),
+        (["graf", FORMULA_OF_TIMES_TO_EVENTS, "table.csv"], "is a survival time"),
     ],
 )
 def test_refusals(capsys, arguments, message):

@@ -42,7 +42,7 @@ ADVICE = {
     "a sign among many responses": (
         table(lambda i: i if i % 50 else "?"), TREE, "add --na '?' if they are empty"
     ),
-    "empty cells": (
+    "missing values": (
         table(lambda i: i % 7, lambda i: i if i % 50 else ""),
         [*TREE, "--set", "missing=raise"], "fit with --set missing=split",
     ),
@@ -85,8 +85,8 @@ def test_advice_works_in_the_shell(inside, capsys, name):
     said = capsys.readouterr().err
     assert advised in said
     line = next(line for line in said.splitlines() if advised in line)
-    again = [word for word in followed(line, words) if name != "empty cells" or word != "--set"]
-    if name == "empty cells":
+    again = [word for word in followed(line, words) if name != "missing values" or word != "--set"]
+    if name == "missing values":
         again = [*TREE, "--set", "missing=split"]
     status = main(again)
     assert status == 0, capsys.readouterr().err

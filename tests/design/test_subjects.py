@@ -44,7 +44,7 @@ def test_summaries_are_of_subjects(whole, cut, grow):
     options = {"groups": "subject", "seed": 1, "max_leaves": 3}
     options |= {"n_trees": 5, "blend": False} if grow is odrf.odrf else {}
     facts, of_rows = (grow(FORMULA, data, **options).summary().facts for data in (whole, cut))
-    for name in ("Median follow-up", "Median time to event", "Person-time"):
+    for name in ("Median follow-up", "Median survival time", "Person-time"):
         assert of_rows[name] == facts[name]
     n, events = len(whole), whole["event"].sum()
     assert of_rows["Events"] == f"{events} of {n} subjects ({100 * events / n:.3g}%)"

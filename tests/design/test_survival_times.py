@@ -1,4 +1,4 @@
-"""What a response of times to an event is refused for, in words that lead on."""
+"""What a response of survival times is refused for, in words that lead on."""
 
 from __future__ import annotations
 

@@ -192,7 +192,7 @@ def test_rows_that_cannot_be_predicted_are_refused(table):
     X = table[["a", "b"]]
     empty = X.assign(a=X["a"].mask(np.arange(len(X)) == 5))
     tree = ODTRegressor(missing="drop", random_state=1).fit(empty, table["y"])
-    with pytest.raises(InputError, match="rows with empty cells"):
+    with pytest.raises(InputError, match="rows with missing values"):
         tree.predict(empty)
     assert allows_nan(ODTRegressor())
     assert not allows_nan(tree)

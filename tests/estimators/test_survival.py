@@ -1,4 +1,4 @@
-"""The estimators for times to an event: their functions, in the form of scikit-survival."""
+"""The estimators for survival times: their functions, in the form of scikit-survival."""
 
 from __future__ import annotations
 
@@ -233,5 +233,5 @@ def test_other_responses_are_refused(y, message, X):
 
 
 def test_a_loss_of_other_responses_is_refused(X, y):
-    with pytest.raises(InputError, match="loss='absolute' is not for a time to an event"):
+    with pytest.raises(InputError, match="loss='absolute' is not for a survival time"):
         ODBTSurvival(loss="absolute").fit(X, y)

@@ -360,7 +360,7 @@ def test_an_estimator_gets_empty_cells_as_nan(with_holes):
     n_empty = with_holes.dropna(subset="y")["a"].isna().sum()
     for train, test in zip(met[::2], met[1::2], strict=True):
         assert np.isnan(train[:, 0]).sum() + np.isnan(test[:, 0]).sum() == n_empty > 0
-        assert train.shape[1] == test.shape[1] >= 4  # "a", and levels with one of empty cells
+        assert train.shape[1] == test.shape[1] >= 4  # "a", and levels with one of missing values
         assert not np.isnan(train[:, 1:]).any() and not np.isnan(test[:, 1:]).any()
 
 
@@ -515,7 +515,7 @@ def test_probabilities_of_other_names_than_the_classes_are_refused():
 
 
 # ------------------------------------------------------------------------------------------------
-# Studies of models of times to an event: folds, metrics, and what cannot be compared.
+# Studies of models of survival times: folds, metrics, and what cannot be compared.
 # ------------------------------------------------------------------------------------------------
 
 FORMULA = "Surv(time, event) ~ ."
@@ -672,7 +672,7 @@ def test_candidates_are_evaluated_by_folds():
     [
         ({"model": odrf.odt}, 'needs out-of-bag rows.*method="cv"'),
         ({"metric": lambda observed, risk: 1.0}, 'lambda.*is a function.*\'?"integrated_brier"'),
-        ({"metric": "mse"}, "metric='mse' does not go with a time to an event: use one of 'integ"),
+        ({"metric": "mse"}, "metric='mse' does not go with a survival time: use one of 'integ"),
     ],
 )
 def test_what_cannot_be_evaluated_out_of_bag(options, message):
@@ -691,13 +691,13 @@ def test_learning_curves():
 def test_responses_of_different_kinds_are_told_apart():
     models = {"one": odrf.odt, "two": forest}
     tables = {"times": (FORMULA, DATA), "numbers": ("x1 ~ x2", DATA)}
-    with pytest.raises(InputError, match="a number in table 'numbers' and a time to an event in"):
+    with pytest.raises(InputError, match="a number in table 'numbers' and a survival time in"):
         compare(None, tables, models)
     with pytest.raises(InputError, match="has another response"):
         compare(FORMULA, DATA, {"one": "time ~ x1", "two": forest})
     with pytest.raises(InputError, match="'uno_c' does not go with a regression: use one of 'mse'"):
         compare("x1 ~ x2", DATA, models, metric="uno_c")
-    with pytest.raises(InputError, match="'auc' does not go with a time to an event"):
+    with pytest.raises(InputError, match="'auc' does not go with a survival time"):
         compare(FORMULA, DATA, models, metric="auc")
 
 
@@ -719,13 +719,13 @@ def test_folds_without_events_to_train_on_are_refused():
 def test_what_has_no_bias_and_variance_says_so():
     with pytest.raises(InputError, match="no bias and variance: compare models by compare"):
         odrf.bias_variance(PROBLEM, forest, 50)
-    with pytest.raises(InputError, match=r"is a time to an event.*compare\(\), tune\(\)"):
+    with pytest.raises(InputError, match=r"is a survival time.*compare\(\), tune\(\)"):
         odrf.bias_variance((FORMULA, DATA), forest, 50)
 
 
 @pytest.mark.parametrize("function", [odrf.graf, odrf.auto])
 def test_functions_that_do_not_take_times_name_those_that_do(function):
-    with pytest.raises(InputError, match=r"is a time to an event.*use odt\(\), odrf\(\) or odbt"):
+    with pytest.raises(InputError, match=r"is a survival time.*use odt\(\), odrf\(\) or odbt"):
         function(FORMULA, DATA)
 
 

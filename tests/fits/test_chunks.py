@@ -201,10 +201,10 @@ def test_the_usual_share():
     ("options", "words"),
     [
         ({"blend": True}, "blend=True with rows in chunks"),
-        ({"resample": "bootstrap"}, "drawn once or not at all"),
-        ({"resample": "none"}, "drawn once or not at all"),
+        ({"resample": "bootstrap"}, "sampled once or not at all"),
+        ({"resample": "none"}, "sampled once or not at all"),
         ({"sample_fraction": 1.0}, "would have all rows in memory"),
-        ({"sample_fraction": 1e-9}, "tree 0 draws no row"),
+        ({"sample_fraction": 1e-9}, "tree 0 samples no row"),
         ({"sample_fraction": 2.0}, "sample_fraction=2.0"),
         ({"alpha": "oob"}, "alpha='oob' with rows in chunks"),
         ({"alpha": "log6/n"}, "use a number, or a function of n"),

@@ -402,7 +402,7 @@ def test_first_rows_of_chunks_are_looked_at(fit):
 
 
 # ------------------------------------------------------------------------------------------------
-# The warning about numbers that stand for empty cells: where it is right, and only there.
+# The warning about numbers that stand for missing values: where it is right, and only there.
 # ------------------------------------------------------------------------------------------------
 
 
@@ -414,11 +414,11 @@ def table_of_codes_for_missing(n=100):
 
 
 def messages_of_codes_for_missing(data, formula="y ~ .", **options):
-    """What a tree says of numbers that stand for empty cells."""
+    """What a tree says of numbers that stand for missing values."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         odrf.odt(formula, data, seed=1, **options)
-    return [str(each.message) for each in caught if "empty cell" in str(each.message)]
+    return [str(each.message) for each in caught if "missing value" in str(each.message)]
 
 
 @pytest.mark.parametrize("code", [-99, 99.0, -999, 9999])

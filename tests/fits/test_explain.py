@@ -280,7 +280,7 @@ def test_a_row_with_an_empty_cell_has_the_rules_of_the_tree():
 
 
 # ------------------------------------------------------------------------------------------------
-# Empty cells filled by the values of near rows.
+# Missing values filled by the values of near rows.
 # ------------------------------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""Rows with empty cells: in training, and in predictors that have none in training."""
+"""Rows with missing values: in training, and in predictors that have none in training."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_an_empty_cell_among_objects_is_one_whatever_stands_for_it(kind, empty):
     expected, found = (fit.predict(objects) for fit in fits)
     assert found.equals(expected)
     assert fits[0].predict(as_given).equals(expected)
-    # a column with nothing but an empty cell, and a row made from one of another table
+    # a column with nothing but a missing value, and a row made from one of another table
     row = as_given.loc[7:7].assign(b=pd.Series([empty], [7], dtype=object))
     assert fits[0].predict(row).equals(fits[0].predict(row.assign(b=np.nan)))
     assert fits[0].predict(as_given.loc[7].to_frame().T).equals(expected.loc[7:7])

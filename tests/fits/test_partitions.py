@@ -124,7 +124,7 @@ def test_errors_of_tasks_are_those_of_rows_in_chunks(client):
         odrf.odrf("y ~ a + b", parted(data, [70]), missing="raise")
     with pytest.raises(InputError, match="depends on other rows"):
         odrf.odrf("y ~ I(b - b.mean())", parted(data, [70]))
-    with pytest.raises(InputError, match="draws no row"):
+    with pytest.raises(InputError, match="samples no row"):
         odrf.odrf("y ~ b", parted(data, [70]), sample_fraction=1e-9, seed=1)
     parts = [data, data.drop(columns="b")]
     broken = dd.from_map(lambda i: parts[i], range(2), meta=data.iloc[:0])

@@ -98,7 +98,7 @@ CASES = [
 
 
 def complete_rows(table, response):
-    """The rows without empty cells; numbers as in the script."""
+    """The rows without missing values; numbers as in the script."""
     data = odrf.load_data(table).dropna().reset_index(drop=True)
     numbers = [c for c in data.select_dtypes("number") if c != response]
     data[numbers] = np.exp(data[numbers] / data[numbers].abs().max())

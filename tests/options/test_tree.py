@@ -14,7 +14,7 @@ import pytest
 from odrf import InputError as InputErrorGrowingForInference
 from odrf import InputError as InputErrorRuleFunction
 from odrf import load, odrf
-from odrf.engine.kernel_params import BIC
+from odrf.engine.kernel_params import BIC, NO_LIMIT
 from odrf.engine.resamples import SUBSAMPLE, Sampling
 from odrf.engine.running import usual_threads
 from odrf.engine.splits.impurity import ENTROPY
@@ -34,7 +34,7 @@ from odrf.options.sizes import (
     rate_along,
     row_share,
 )
-from odrf.options.tree import NO_LIMIT, ResolvedOptions, resolve
+from odrf.options.tree import ResolvedOptions, resolve
 from odrf.projections.sparse import Sparse
 from resampled import all_counts
 

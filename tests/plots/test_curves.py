@@ -1,4 +1,4 @@
-"""Curves over a variable: levels of a factor are named, rows with an empty cell stand apart."""
+"""Curves over a variable: levels of a factor are named, rows with a missing value stand apart."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ def test_a_tree_without_loss_has_no_split_to_prune(rule, loss):
 
 
 # ------------------------------------------------------------------------------------------------
-# Trees for times to an event, pruned by the log-rank statistics of their splits.
+# Trees for survival times, pruned by the log-rank statistics of their splits.
 # ------------------------------------------------------------------------------------------------
 
 FORMULA = "Surv(time, event) ~ ."
@@ -330,7 +330,7 @@ def test_losses_that_do_not_fit_are_refused(tree):
         tree.prune(leaves=2, loss="log-rank")
     other = odrf.odt("a ~ b + c", rows(), alpha=None, seed=1)
     for call in (other.pruning_path, lambda loss: other.prune(leaves=1, loss=loss)):
-        with pytest.raises(odrf.InputError, match="times to an event"):
+        with pytest.raises(odrf.InputError, match="survival times"):
             call(loss="log_rank")
 
 

@@ -56,7 +56,7 @@ def range_of_most(values):
 
 
 def fine_bin_of_value(value, b, low, scale):
-    """The part of bin b; the outer bins only tell empty cells from others."""
+    """The part of bin b; the outer bins only tell missing values from others."""
     if b == 0:
         return 0 if value <= -FILL else FINE - 1
     if b == INNER + 1:

@@ -46,7 +46,7 @@ def spread_bins(values: NDArray, least: float, largest: float, n_bins: int) -> l
 
 
 def bins_of(values: NDArray, n_bins: int, own: NDArray | None = None) -> NDArray:
-    """The bin of each value; rows of empty cells are marked in `own`, and have the bin -1."""
+    """The bin of each value; rows of missing values are marked in `own`, and have the bin -1."""
     known = values if own is None else values[~own]
     full = np.full(len(values), -1)
 

@@ -25,8 +25,8 @@ from problems import Recipe
 from reference.class_shares import Principal, principal_component
 from reference.directions import centred, lda, least_squares, level_means, logistic
 from reference.impurity import cuts, gain, impurity
-from reference.indicator_noise import beyond_chance
 from reference.level_scores import reliability, score_levels
+from reference.random_effects import random_effects
 from reference.randomness import Stream, draw_counts, halved, largest_subset
 
 # Projected values, all of order 1, that differ by less are equal but for rounding.
@@ -196,7 +196,7 @@ def _estimated(
 ) -> Candidate | None:
     """A direction estimated on the node's first rows; they are in random order.
 
-    Factors of more than `most` levels are scored.
+    Factors of more than `most` levels are scored if alone, else random effects.
     """
     widths = [int(feature_groups.first[j + 1] - feature_groups.first[j]) for j in predictors]
     columns = [
@@ -212,6 +212,8 @@ def _estimated(
     n_terms = len(columns) - sum(many) + len(many)
     used = slice(max(settings.direction_rows, 10 * n_terms))
     first = slice(max(used.stop, 10 * max(many, default=0)))
+    if most > 1:
+        used = first
     y, a = node.y[first], node.w[first]
     Z = X[columns][:, node.rows[first]].T
     by_shares = most == 1 and types == [INDICATORS] and settings.n_classes > 2
@@ -228,26 +230,44 @@ def _estimated(
     t = chosen.target
     parts = zip(is_scored, np.cumsum(widths), widths, strict=True)
     factors = [slice(end - width, end) for scored, end, width in parts if scored]
+    if most > 1 and factors:
+        mixed = _mixed(Z, columns, factors, t, a)
+        if mixed is not None:
+            return mixed
+        numbers = np.setdiff1d(np.arange(len(columns)), np.r_[tuple(factors)])
+        columns, Z, factors = [columns[c] for c in numbers], Z[:, numbers], []
     terms = _scored(Z, factors, t, a, used, few, chosen.others)
     if not len(terms.covariance):
         return Candidate(columns, None)
     theta = _direction(terms.of_rows[used], t[used], a[used], y[used], family, settings)
     if theta is None or not np.any(terms.of_columns @ theta):
         return Candidate(columns, None)
-    free, begin = 0, 0
-    for (kind, width), scored in zip(kinds, is_scored, strict=True):
-        if kind == INDICATORS and width > TWO_LEVELS and not scored:
-            varying = np.ptp(Z[used, begin : begin + width], axis=0) > 0
-            free += max(int(varying.sum()) - 1, 0)
-        begin += width
-    chance = beyond_chance(terms.of_rows[used] @ theta, t[used], a[used], free)
-    coefficients = terms.of_columns @ theta
-    used = np.abs(coefficients) > 1e-9 * np.abs(coefficients).max()
-    return Candidate(
-        [c for c, kept in zip(columns, used, strict=True) if kept],
-        coefficients[used] / np.linalg.norm(coefficients),
-        chance * reliability(theta, terms.covariance, terms.excess),
-    )
+    trusted = reliability(theta, terms.covariance, terms.excess)
+    return _without_zeros(columns, terms.of_columns @ theta, trusted)
+
+
+def _mixed(
+    Z: NDArray, columns: list[int], factors: list[slice], t: NDArray, a: NDArray
+) -> Candidate | None:
+    """A direction with random effects of the factors; None if there are none."""
+    numbers = np.setdiff1d(np.arange(len(columns)), np.r_[tuple(factors)])
+    levels = [
+        (Z[:, each] @ np.arange(1, each.stop - each.start + 1)).astype(int) for each in factors
+    ]
+    found = random_effects(Z[:, numbers], levels, t, a)
+    if found is None:
+        return None
+    theta = np.zeros(len(columns))
+    theta[numbers] = found.beta
+    for each, effects in zip(factors, found.of_levels, strict=True):
+        theta[each.start : each.start + len(effects) - 1] = effects[1:]
+    return _without_zeros(columns, theta, found.reliability)
+
+
+def _without_zeros(columns: list[int], coefficients: NDArray, reliability: float) -> Candidate:
+    kept = np.abs(coefficients) > 1e-9 * np.abs(coefficients).max()
+    columns = [c for c, is_kept in zip(columns, kept, strict=True) if is_kept]
+    return Candidate(columns, coefficients[kept] / np.linalg.norm(coefficients), reliability)
 
 
 def _direction(
@@ -327,7 +347,7 @@ def draw_candidates(
             node,
             feature_groups,
             chosen,
-            settings.indicator_levels,
+            TWO_LEVELS,
             settings.family,
             settings,
         )

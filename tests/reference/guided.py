@@ -126,7 +126,7 @@ def draw_columns(
 
 
 def tells_empty_cells_of(feature_groups: FeatureGroups, columns: list[int]) -> list[int]:
-    """For each column the place among `columns` of the one that tells its empty cells, or -1."""
+    """For each column the place among `columns` of the one that tells its missing values, or -1."""
     tells, holes = {}, feature_groups.holes
     for j in [] if holes is None else np.flatnonzero(holes):
         *numbers, last = range(feature_groups.first[j], feature_groups.first[j + 1])
@@ -142,7 +142,7 @@ def draw_plane(
     empty: list[int],
     from_region: bool,
 ) -> Plane:
-    """Equations (3) to (7) for the rows Z (C, m) of a region, whose empty cells are filled."""
+    """Equations (3) to (7) for the rows Z (C, m) of a region, whose missing values are filled."""
     mean = np.array([added(column) / len(column) for column in Z])
     low, range_ = Z.min(axis=1).astype(float), np.ptp(Z, axis=1).astype(float)
     u = np.array([stream.uniform() for _ in Z])

@@ -1,4 +1,4 @@
-"""Plain twins of the kernels for empty cells; NaN is an empty cell."""
+"""Plain twins of the kernels for missing values; NaN is a missing value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def best_placement(x: NDArray, y: NDArray, min_leaf: int) -> float:
 def placements(x: NDArray, min_leaf: int) -> Iterator[NDArray[np.bool_]]:
     """Yield the left side of each cut.
 
-    Rows with an empty cell go left or right of every cut, or are split from all others.
+    Rows with a missing value go left or right of every cut, or are split from all others.
     """
     empty = np.isnan(x)
     values = np.unique(x[~empty])
@@ -34,14 +34,14 @@ def decrease(y: NDArray, left: NDArray) -> float:
 
 
 def filled(x: NDArray, weights: NDArray) -> NDArray:
-    """The values with the mean of the others in empty cells."""
+    """The values with the mean of the others in missing values."""
     known = ~np.isnan(x)
     mean = np.average(x[known], weights=weights[known]) if known.any() else 0.0
     return np.where(known, x, mean)
 
 
 def with_column(x: NDArray) -> NDArray[np.float32]:
-    """The two columns of a predictor: 0 in empty cells, and 1 there."""
+    """The two columns of a predictor: 0 in missing values, and 1 there."""
     empty = np.isnan(x)
     return np.array([np.where(empty, 0.0, x), empty], dtype=np.float32)
 

@@ -1,4 +1,4 @@
-"""Surrogate splits, row by row, on a table whose empty cells are NaN."""
+"""Surrogate splits, row by row, on a table whose missing values are NaN."""
 
 from __future__ import annotations
 
@@ -83,9 +83,9 @@ def surrogates(columns, side, weights, used):
     Parameters
     ----------
     columns : list
-        For each predictor an array with NaN for empty cells, or a list of levels with None.
+        For each predictor an array with NaN for missing values, or a list of levels with None.
     side : list of bool or None
-        Where the split sends each row; None if it needs an empty cell.
+        Where the split sends each row; None if it needs a missing value.
     weights : (n,) array
     used : set of int
         The predictors of the split; its only one has no surrogate.

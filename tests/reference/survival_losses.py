@@ -1,4 +1,4 @@
-"""Losses of times to an event by their definitions: one row, one time, one tied event at a time."""
+"""Losses of survival times by their definitions: one row, one time, one tied event at a time."""
 
 from __future__ import annotations
 

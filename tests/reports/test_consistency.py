@@ -17,7 +17,7 @@ from tests.users import of_python
 
 FORMULA = "y ~ a + b + f"
 VERDICTS = {
-    "holds", "does not hold", "cannot be judged", "assumed", "differs", "contradicted",
+    "holds", "does not hold", "cannot be evaluated", "assumed", "differs", "contradicted",
 }  # fmt: skip
 
 
@@ -38,15 +38,23 @@ def closed():
         (odrf.odt, {"max_leaves": "sqrt"}, "by [Z] Theorem 1."),
         (odrf.odt, {"max_leaves": "n/log5"}, "by [Z] Theorem 1."),
         (odrf.odt, {"alpha": "log6/n"}, "by [Z] Theorem 3."),
-        (odrf.odt, {"alpha": "1se"}, "cannot be judged: α was chosen by 10-fold cross-validation"),
+        (
+            odrf.odt,
+            {"alpha": "1se"},
+            "cannot be evaluated: α was chosen by 10-fold cross-validation",
+        ),
         (odrf.odt, {"alpha": lambda n: 1 / np.log(n)}, "by [Z] Theorem 3."),
         (odrf.odt, {"max_leaves": lambda n: np.log(n)}, "by [Z] Theorem 1."),
-        (odrf.odt, {"max_leaves": root, "max_depth": 2}, "cannot be judged: max_depth=2 does"),
-        (odrf.odt, {"alpha": "1/sqrt(n)", "max_leaves": 4}, "cannot be judged: max_leaves=4 does"),
+        (odrf.odt, {"max_leaves": root, "max_depth": 2}, "cannot be evaluated: max_depth=2 does"),
+        (
+            odrf.odt,
+            {"alpha": "1/sqrt(n)", "max_leaves": 4},
+            "cannot be evaluated: max_leaves=4 does",
+        ),
         (odrf.odt, {"max_leaves": root, "penalty": "bic"}, 'not with penalty="bic"'),
         (odrf.odt, {"max_leaves": root, "n_thresholds": 1}, "not random ones"),
-        (odrf.odt, {"max_leaves": 9}, "cannot be judged"),
-        (odrf.odt, {}, "cannot be judged"),
+        (odrf.odt, {"max_leaves": 9}, "cannot be evaluated"),
+        (odrf.odt, {}, "cannot be evaluated"),
         (odrf.odt, {"alpha": None}, "No result of [Z] applies"),
         (odrf.odt, {"max_leaves": root, "subset_size": 2}, "functions of 2 variables each"),
         (odrf.odrf, {"n_trees": 5, "max_leaves": root}, "by [Z] Theorem 4."),
@@ -85,7 +93,7 @@ LACKS = "[P] Theorem 2 asks for "
         ({"projection": "sparse"}, "by [P] Theorem 2."),
         ({"projection": {"rc": 1, "axis": 1}}, "by [P] Theorem 2."),
         ({"projection": "rc"}, LACKS + "each predictor alone."),
-        ({"projection": of_python}, "cannot be judged"),
+        ({"projection": of_python}, "cannot be evaluated"),
         ({"n_singles": 0}, "by [P] Theorem 2."),
         ({"n_singles": 0, "subset_size": 2}, LACKS + "each predictor alone."),
         ({"sample_fraction": 0.5}, LACKS + "s/n → 0; sample_fraction="),
@@ -121,12 +129,12 @@ def test_pruning_a_fit_afterwards_changes_the_theorem(table):
 def test_a_number_or_a_choice_replaces_the_rule(table):
     tree = odrf.odt(FORMULA, table, alpha=lambda n: 0.001 * n**-0.5, seed=1)
     assert tree.consistency().conclusion.startswith("Consistent")
-    set_here = "cannot be judged: prune() has set α, not a rule in n"
+    set_here = "cannot be evaluated: prune() has set α, not a rule in n"
     assert set_here in tree.prune(alpha=0.5).consistency().conclusion
     assert set_here in tree.prune(rule="1se").consistency().conclusion
     unchanged = tree.prune(alpha=0.0)
     assert unchanged.consistency().conclusion == tree.consistency().conclusion
-    chosen = "cannot be judged: prune() has set the leaves, not a rule in n"
+    chosen = "cannot be evaluated: prune() has set the leaves, not a rule in n"
     assert chosen in tree.prune(leaves=3).consistency().conclusion
     grown = odrf.odt(FORMULA, table, alpha=None, seed=1)
     assert chosen in grown.prune(leaves=3).consistency().conclusion
@@ -231,7 +239,7 @@ def test_rules_are_known_after_pickling(table):
 def test_a_function_that_fails_for_large_n(table):
     sizes = {120: 9}
     report = odrf.odt(FORMULA, table, max_leaves=lambda n: sizes[n], seed=1).consistency()
-    assert "cannot be judged: its function of n fails for many rows" in report.conclusion
+    assert "cannot be evaluated: its function of n fails for many rows" in report.conclusion
 
 
 def test_families_that_no_theorem_covers(table):

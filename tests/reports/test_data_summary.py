@@ -1,4 +1,4 @@
-"""What every kind of column was taken as, and what is said of empty cells and new levels."""
+"""What every kind of column was taken as, and what is said of missing values and new levels."""
 
 from __future__ import annotations
 
@@ -174,9 +174,9 @@ def test_times_to_an_event_are_no_number(name):
     data = table()
     data = data.assign(days=data["size"].rank(), event=data["smoker"])
     facts = FITS[name]("Surv(days, event) ~ dose + y", data).data_summary().summary().facts
-    assert facts["Response"] == "Surv(days, event): time to an event, 1 to 60"
+    assert facts["Response"] == "Surv(days, event): survival time, 1 to 60"
     late = FITS[name]("Surv(days / 2, days, event) ~ dose + y", data).data_summary().summary().facts
-    assert late["Response"] == "Surv(days / 2, days, event): time to an event, 0.5 to 60"
+    assert late["Response"] == "Surv(days / 2, days, event): survival time, 0.5 to 60"
 
 
 def test_a_number_of_curves_is_a_number():

@@ -277,9 +277,9 @@ def test_without_standard_errors_the_report_says_why(number_tree):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"order": "b"}, "with order= they draw early rows more often"),
-        ({"resample": "none", "blend": False}, "drew all rows, or all but one"),
-        ({"inference": True, "sample_fraction": 1.0}, "drew all rows, or all but one"),
+        ({"order": "b"}, "with order= they sample early rows more often"),
+        ({"resample": "none", "blend": False}, "sampled all rows, or all but one"),
+        ({"inference": True, "sample_fraction": 1.0}, "sampled all rows, or all but one"),
     ],
 )
 def test_forests_whose_trees_do_not_tell_how_they_vary_say_why(table, options, reason):

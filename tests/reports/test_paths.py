@@ -532,9 +532,9 @@ def test_no_rows_out_of_bag(table):
         every.growth_path()
     forests = (odrf.odrf("y ~ a", table[:3], n_trees=1, seed=seed) for seed in range(100))
     by_chance = next(one for one in forests if not one.fit.draws.all_unseen().any())
-    with pytest.raises(InputError, match=r"every tree drew every row.*give newdata="):
+    with pytest.raises(InputError, match=r"every tree sampled every row.*give newdata="):
         by_chance.growth_path()
-    with pytest.raises(InputError, match="no row is out of bag: each tree drew all rows"):
+    with pytest.raises(InputError, match="no row is out of bag: each tree sampled all rows"):
         by_chance.pruning_path()
 
 

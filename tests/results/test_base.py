@@ -163,7 +163,7 @@ def test_rows_that_every_tree_drew_are_missing_and_said(rows):
     fit = odrf.odrf("y ~ a + b", rows, n_trees=2, seed=1)
     always = int((~fit.fit.draws.all_unseen().any(axis=0)).sum())
     assert always > 20
-    said = f"every tree drew {always} of 120 rows, .* missing: fit more trees, or use predict"
+    said = f"every tree sampled {always} of 120 rows, .* missing: fit more trees, or use predict"
     for of in (fit.predict, lambda: fit.fittedvalues, lambda: fit.resid):
         with pytest.warns(UserWarning, match=said) as caught:
             assert of().isna().sum() == always
@@ -175,7 +175,7 @@ def test_rows_that_every_tree_drew_are_missing_and_said(rows):
         assert fit.predict(type="quantile").isna().all(axis=1).sum() == always
     runs = odrf.odbt("c ~ a + b", rows, n_trees=2, n_runs=2, seed=1)
     for type in ("class", "prob", "link"):
-        with pytest.warns(UserWarning, match="every run drew .* fit more runs") as caught:
+        with pytest.warns(UserWarning, match="every run sampled .* fit more runs") as caught:
             assert pd.DataFrame(runs.predict(type=type)).isna().any(axis=None)
         assert caught[0].filename == __file__
 

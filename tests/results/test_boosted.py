@@ -84,7 +84,7 @@ def test_staged_predictions_end_in_the_prediction(data, name, request):
 
 def test_a_fit_is_shown_if_only_rows_of_no_weight_are_out_of_bag(data):
     fit = odbt("y ~ a", data[:3], n_trees=4, n_runs=2, weights=[1, 1, 0], groups=[0, 1, 2], seed=0)
-    with pytest.raises(InputError, match="every run drew every row"):
+    with pytest.raises(InputError, match="every run sampled every row"):
         _ = fit.oob_error
     assert "OOB MSE" in repr(fit)
     assert "–" in str(fit.summary())

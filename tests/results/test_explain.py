@@ -55,7 +55,7 @@ def assert_changes_change(fit, row):
             assert (after.astype(str) != before).all()
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_change_changes_the_prediction(fits, table, kind):
     fit = fits[kind]
@@ -66,7 +66,7 @@ def test_every_change_changes_the_prediction(fits, table, kind):
         assert_changes_change(fit, table.iloc[[i]])
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 @pytest.mark.parametrize(("scale", "offset"), [(1.0, 1000.0), (1.0, 1e6), (1e-3, 5.0), (1e9, 0.0)])
 @pytest.mark.parametrize("response", ["c", "y"])
 def test_changes_far_from_zero_are_shown_with_enough_digits(table, response, scale, offset):
@@ -76,7 +76,7 @@ def test_changes_far_from_zero_are_shown_with_enough_digits(table, response, sca
         assert_changes_change(fit, moved.iloc[[i]])
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 @pytest.mark.parametrize("response", ["c", "y"])
 def test_a_tree_without_splits_is_explained(table, response):
     fit = odrf.odt(f"{response} ~ a + b + f", table, max_leaves=1, seed=1)
@@ -87,7 +87,7 @@ def test_a_tree_without_splits_is_explained(table, response):
     assert "Path" not in str(found.summary())
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_rows_of_weight_zero_do_not_count_in_the_usual_change_and_distance(table):
     weights = np.repeat([1.0, 0.0], [100, 20])
     wild = table.assign(y=table["y"].where(weights > 0, 1e6), a=table["a"].where(weights > 0, 1e6))
@@ -99,7 +99,7 @@ def test_rows_of_weight_zero_do_not_count_in_the_usual_change_and_distance(table
     assert alone["distance"] == pytest.approx(moved / table["a"][:100].std(ddof=0), rel=1e-5)
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_the_summary_has_the_steepest_slopes_and_no_empty_table(table):
     wide = table.assign(**{f"n{j}": np.sin(np.arange(120.0) * (j + 1)) for j in range(12)})
     names = [f"n{j}" for j in range(12)]
@@ -111,7 +111,7 @@ def test_the_summary_has_the_steepest_slopes_and_no_empty_table(table):
     assert "Slopes" not in factor_only.summary().sections
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_prediction_is_that_of_predict(fits, table, kind):
     fit, row = fits[kind], table.iloc[[3]]
@@ -123,7 +123,7 @@ def test_the_prediction_is_that_of_predict(fits, table, kind):
         np.testing.assert_allclose(found[expected.index], expected, atol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_neighbours_have_the_largest_weights(class_forest, table):
     row = table.iloc[[5]]
     weights = class_forest.proximity(row, type="weights").to_frame().iloc[0]
@@ -133,7 +133,7 @@ def test_neighbours_have_the_largest_weights(class_forest, table):
     assert found["c"].tolist() == table.loc[found.index, "c"].tolist()
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_rules_of_a_tree_are_the_splits_down_to_its_leaf(number_tree, table):
     for i in range(0, 120, 26):
         row = table.iloc[[i]]
@@ -150,7 +150,7 @@ def test_rules_of_a_tree_are_the_splits_down_to_its_leaf(number_tree, table):
             assert rule in line
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_predictors_on_paths_are_counted(number_forest, table):
     row = table.iloc[[8]]
     found = number_forest.explain(row).predictors
@@ -165,7 +165,7 @@ def test_predictors_on_paths_are_counted(number_forest, table):
     assert found.loc[list("abf"), "trees"].tolist() == used.mean(axis=1).tolist()
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_slopes_are_differences_of_predictions(number_forest, table):
     row = table.iloc[[8]]
     a, far = table["a"], 0.25 * table["a"].std(ddof=0)
@@ -175,7 +175,7 @@ def test_slopes_are_differences_of_predictions(number_forest, table):
     assert found == pytest.approx(rise / (high - low), rel=1e-4)
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_a_row_may_be_a_mapping_or_a_series(number_forest, table):
     row = table.iloc[3]
     mapping = {name: row[name] for name in "abf"}
@@ -184,7 +184,7 @@ def test_a_row_may_be_a_mapping_or_a_series(number_forest, table):
     assert "One prediction" in str(one.summary())
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_empty_cells_are_explained(table):
     holes = table.assign(a=table["a"].mask(np.arange(120) % 4 == 0))
     fit = odrf.odrf("c ~ a + b + f", holes, n_trees=6, seed=1)
@@ -193,7 +193,7 @@ def test_empty_cells_are_explained(table):
     assert len(full.explain(holes.iloc[[0]]).predictors) == 3
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 @pytest.mark.parametrize(
     ("row", "options", "message"),
     [
@@ -207,13 +207,13 @@ def test_bad_arguments_are_named(number_forest, table, row, options, message):
         number_forest.explain(table.iloc[row], **options)
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_a_column_that_is_not_there_is_named(number_forest):
     with pytest.raises(InputError, match="lacks column"):
         number_forest.explain({"a": 1.0})
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_whole_numbers_that_floats_do_not_tell_apart_have_no_slope():
     whole = 2**53 + np.arange(20) % 2
@@ -222,7 +222,7 @@ def test_whole_numbers_that_floats_do_not_tell_apart_have_no_slope():
     assert list(found.slopes.index) == ["a"]
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_weights_of_neighbours_stay_beside_a_response_of_this_name(number_forest, table):
     named = table.rename(columns={"y": "weight"})
     fit = odrf.odrf("weight ~ a + b + f", named, n_trees=12, seed=1)
@@ -232,7 +232,7 @@ def test_weights_of_neighbours_stay_beside_a_response_of_this_name(number_forest
     assert found["weight_"].tolist() == expected["y"].tolist()
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_a_change_is_above_0_and_of_numbers(number_forest, class_forest, table):
     with pytest.raises(InputError, match="change=0: use a finite number above 0"):
         number_forest.explain(table.iloc[[5]], change=0)
@@ -250,7 +250,7 @@ def forest(table):
     return odrf.odrf("y ~ a + b + f", table, n_trees=40, seed=1)
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_shares_below_are_counted():
     rng = np.random.default_rng(1)
     weights = rng.random((5, 8)) * (rng.random((5, 8)) < 0.6)
@@ -264,7 +264,7 @@ def test_shares_below_are_counted():
     assert np.isnan(found[4])
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_training_rows_are_evaluated_out_of_bag(forest, table):
     check = forest.predictive_check(level=0.8)
     interval = forest.predict(interval="prediction", level=0.8)
@@ -279,7 +279,7 @@ def test_training_rows_are_evaluated_out_of_bag(forest, table):
     assert "out of bag" in str(check.summary())
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_regions_of_fitted_values_are_in_their_order(forest):
     region = forest.predictive_check().coverage["region"]
     low = [float(label.strip("(]").split(",")[0]) for label in region]
@@ -287,7 +287,7 @@ def test_regions_of_fitted_values_are_in_their_order(forest):
     assert len(low) == 10
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_ends_of_regions_are_short():
     # the least label of pandas for these is "(-3.6189999999999998, ...]"
     fitted = np.linspace(-3.618, 3.4813, 400)
@@ -296,7 +296,7 @@ def test_ends_of_regions_are_short():
     assert max(map(len, labels)) < 20, list(labels)
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_new_rows_and_regions(forest, table):
     check = forest.predictive_check(table, by="f")
     assert sorted(check.coverage["region"]) == ["x", "y", "z"]
@@ -307,7 +307,7 @@ def test_new_rows_and_regions(forest, table):
     assert len(forest.predictive_check(by="f").coverage) == 3
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_intervals_of_coverage_are_exact():
     region = pd.Categorical(["all"] * 20)
     table = coverage_table(region, np.arange(20) < 18, 0.95)
@@ -316,14 +316,14 @@ def test_intervals_of_coverage_are_exact():
     assert table["conf_high"].iloc[0] == pytest.approx(exact.high)
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_quantiles_to_compare_are_symmetric():
     at = quantiles_to_compare(7)
     np.testing.assert_allclose(at, -at[::-1], atol=1e-12)
     assert at[5] == pytest.approx(scipy.stats.norm.ppf(5.5 / 7))
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 @pytest.mark.parametrize("kind", ["pit", "coverage", "residuals", "quantiles"])
 def test_each_plot_is_drawn(forest, kind):
     check = forest.predictive_check()
@@ -332,7 +332,7 @@ def test_each_plot_is_drawn(forest, kind):
     assert drawn.get(kind, len(ax.lines)) >= 2
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_bad_arguments_are_named_of_checked_numbers(forest, class_forest, number_tree, table):
     with pytest.raises(InputError, match="use calibration"):
         class_forest.predictive_check()
@@ -364,7 +364,7 @@ def influence_by_hand(W, y, case_weights):
     return leverage, np.sqrt(squares)
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_influence_is_that_of_rows_left_out_one_by_one():
     rng = np.random.default_rng(2)
     W = rng.random((7, 9)) * (rng.random((7, 9)) < 0.5)
@@ -377,7 +377,7 @@ def test_influence_is_that_of_rows_left_out_one_by_one():
     np.testing.assert_allclose(found, influence_by_hand(W, y, case_weights), atol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_a_weight_that_rounding_leaves_just_below_1_is_that_of_one_known_response():
     y, one = np.array([3.0, -1.0, 4.0]), np.array([1.0])
     whole = row_influence(scipy.sparse.csr_array([[1.0, 0.0, 0.0]]), y, one)
@@ -386,7 +386,7 @@ def test_a_weight_that_rounding_leaves_just_below_1_is_that_of_one_known_respons
         np.testing.assert_allclose(near, whole, rtol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_leverage_is_a_sum_over_rows_which_the_report_says(forest, table):
     check = forest.predictive_check()
     assert check.influence["leverage"].max() > 1
@@ -396,7 +396,7 @@ def test_leverage_is_a_sum_over_rows_which_the_report_says(forest, table):
     assert "leverage" not in str(forest.predictive_check(table).summary())
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_a_shifted_response_is_the_most_influential(table):
     shifted = table.assign(y=table["y"].mask(table.index == table.index[7], 40.0))
     check = odrf.odrf("y ~ a + b + f", shifted, n_trees=60, seed=1).predictive_check()
@@ -405,7 +405,7 @@ def test_a_shifted_response_is_the_most_influential(table):
     assert "Most influential rows" in str(check.summary())
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_influence_is_in_standard_deviations_of_residuals(forest):
     check = forest.predictive_check()
     near = proximities(forest.fit, None, WEIGHTS)
@@ -415,7 +415,7 @@ def test_influence_is_in_standard_deviations_of_residuals(forest):
     np.testing.assert_allclose(check.influence["influence"], expected)
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_new_rows_have_no_influence(forest, table):
     check = forest.predictive_check(table)
     assert check.influence is None
@@ -423,7 +423,7 @@ def test_new_rows_have_no_influence(forest, table):
         check.plot("influence")
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_coverage_of_a_fit_with_groups_is_over_groups(table):
     data = table.assign(who=np.arange(len(table)) // 6)
     fit = odrf.odrf("y ~ a + b", data, groups="who", n_trees=40, seed=1)
@@ -441,7 +441,7 @@ def test_coverage_of_a_fit_with_groups_is_over_groups(table):
     )
 
 
-@pytest.mark.filterwarnings("ignore:every tree drew")
+@pytest.mark.filterwarnings("ignore:every tree sampled")
 def test_rows_with_the_same_prediction_are_one_region(forest, table):
     found = forest.predictive_check(table.iloc[[4]]).coverage
     assert found["rows"].tolist() == [1]

@@ -279,7 +279,7 @@ def case(request, fits, responses):
 def predictions(fit, data):
     """Every prediction of classes that the fit gives, as columns."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # rows that every tree drew
+        warnings.simplefilter("ignore")  # rows that every tree sampled
         yield from (fit.predict(data), fit.predict(data, type="class"), fit.predict())
         yield from (fit.fittedvalues, fit.predict(training="in-bag"))
         if not isinstance(fit, odrf.results.ODTResults | odrf.results.GRAFResults):

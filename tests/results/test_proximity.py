@@ -22,7 +22,7 @@ def pairs(leaves, used):
     return out
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:every tree drew")
+pytestmark = pytest.mark.filterwarnings("ignore:every tree sampled")
 
 
 @pytest.fixture(scope="module")

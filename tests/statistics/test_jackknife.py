@@ -277,7 +277,7 @@ def test_in_time_there_is_none(table):
     draws = Draws(np.ones(10), [SAMPLINGS[0]] * 3, streams(1, 0, 3), 1, codes)
     assert not distinguishes_rows(draws)
     forest = odrf.odrf("y ~ a + b + f", table, order=np.arange(120), n_trees=20, seed=1)
-    with pytest.raises(InputError, match="with order= they draw early rows more often"):
+    with pytest.raises(InputError, match="with order= they sample early rows more often"):
         forest.predict(table, interval="confidence")
 
 

@@ -104,7 +104,7 @@ def test_alpha_must_fall_slowly(rule, falls, slowly):
 
 def test_a_number_cannot_be_status():
     assert status(TREE, "t_n → ∞") == status(TREE, "t_n = o(n/ln⁴n)") == UNKNOWN
-    assert "cannot be judged" in conclusion(TREE)
+    assert "cannot be evaluated" in conclusion(TREE)
     pruned = replace(TREE, alpha=0.1)
     assert status(pruned, "α_n → 0") == UNKNOWN
     assert status(replace(TREE, alpha=0.0), "ln⁵n/(α_n·n) → 0") == FAILS
@@ -220,7 +220,7 @@ HONEST = replace(
         ({"forest": False}, "asks for a forest for classes."),
         ({"full": False}, "asks for leaves of bounded size."),
         ({"single_columns": False}, "asks for each predictor alone."),
-        ({"single_columns": None}, "cannot be judged, because of: each predictor alone."),
+        ({"single_columns": None}, "cannot be evaluated, because of: each predictor alone."),
         ({"full": False, "drawn_along": ()}, "asks for s/n → 0 and leaves of bounded size."),
     ],
 )
@@ -272,7 +272,7 @@ def test_a_fixed_depth_bounds_the_leaves_too(changes):
     facts = replace(TREE, leaves_along=ROOT, **changes, stopped=("max_depth=2",))
     assert status(facts, "t_n → ∞") == UNKNOWN
     assert conclusion(facts).endswith(
-        "cannot be judged: max_depth=2 does not show a change with n; max_depth=None would do."
+        "cannot be evaluated: max_depth=2 does not show a change with n; max_depth=None would do."
     )
 
 
@@ -280,7 +280,7 @@ def test_a_pruned_tree_must_grow_too():
     rate = {"alpha": 0.1, "alpha_along": along(lambda n: n**-0.5)}
     fixed = replace(TREE, **rate)
     assert status(fixed, "t_n → ∞") == UNKNOWN
-    assert "cannot be judged: a fixed number" in conclusion(fixed)
+    assert "cannot be evaluated: a fixed number" in conclusion(fixed)
     free = replace(TREE, limited=False, **rate)
     assert status(free, "t_n → ∞") == HOLDS
     assert conclusion(free).startswith("Consistent")
@@ -300,10 +300,10 @@ def test_leaves_are_few_for_the_rows_that_a_tree_draws():
 
 def test_a_size_that_data_have_chosen_follows_no_rule():
     facts = replace(TREE, limited=False, alpha=0.1, no_rule="held-out rows chose α")
-    assert "cannot be judged: held-out rows chose α; alpha=" in conclusion(facts)
+    assert "cannot be evaluated: held-out rows chose α; alpha=" in conclusion(facts)
     cut = replace(TREE, cut=True, limited=False)
     assert status(cut, "t_n → ∞") == status(cut, "t_n = o(n/ln⁴n)") == UNKNOWN
-    assert "cannot be judged" in conclusion(cut)
+    assert "cannot be evaluated" in conclusion(cut)
 
 
 @pytest.mark.parametrize(

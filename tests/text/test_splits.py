@@ -325,7 +325,7 @@ def test_a_sum_says_what_missing_values_count_as():
     added = float(f"{sign}{amount}")
     assert abs(added - of_age["coefficient"] * of_age["fill"]) < 1e-3 * max(1.0, abs(added))
     assert f" {term} <= " in split.to_left and f" {term} > " in split.to_right
-    # the fill is what an empty cell counts as
+    # the fill is what a missing value counts as
     node = int(of_age["node"])
     rows = splits[splits["node"] == node].set_index("column")
     forest, design = tree.forest, tree.design

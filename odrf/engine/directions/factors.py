@@ -19,7 +19,17 @@ import numpy as np
 
 from odrf.engine.compiling import kernel, part
 from odrf.engine.directions.candidates import FEW_LEVELS, INDICATORS, FeatureGroups, has_levels
-from odrf.engine.directions.estimation import UNRELATED, moments, normalise
+from odrf.engine.directions.estimation import (
+    RIDGE,
+    UNRELATED,
+    add_ridge,
+    centre,
+    moments,
+    normalise,
+    scatter,
+    solve,
+    weigh,
+)
 from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import Spectrum, right_singular
 from odrf.engine.rows import level_at, level_of
@@ -598,3 +608,260 @@ def beyond_chance(work, levels):
     if not related > 0.0:
         return 0.0
     return math.sqrt(max(1.0 - TWICE * k / left * max(unrelated, 0.0) / related, 0.0))
+
+
+# Factors as random effects of a direction.
+#
+# Where a direction is regressed on numbers and factors together, the effects u of the L levels of a
+# factor are random, of variance τ² beside the noise σ² (Henderson 1975).  Numbers and one factor
+# minimise, with weights a,
+#
+#     Σ a·(t - c - βᵀz - u)² + λ·Σ u²,    λ = σ²/τ².
+#
+# So levels of few rows are shrunk, and a factor without effect vanishes, as its τ² is estimated to
+# be 0.  Several factors are solved for one after the other, each together with the numbers.
+#
+# At first τ² and σ² are estimated by the moments of what the numbers leave, and after each of the
+# `ROUNDS` from the solution: τ² = Σ u² / k and σ² = (Σ a·(t - t̄)² - E) / (m - 1 - p), with E the
+# explained sum of squares, Σ a·(t - t̄)·(fit), p numbers and k = Σ n/(n + λ), with n the weight of a
+# level (Harville 1977).
+#
+# k is the number of effects that are free in fact, and k·σ² is what they add to E by chance.  So of
+# the gain of a cut along the direction the share ρ² = 1 - k·σ²/E counts.
+
+ROUNDS = 3
+# They are estimated on at most so many rows, or those of other directions if more.
+MIXED_ROWS = 2000
+# The least share of the target's variance that counts as noise, for λ to be positive.
+NOISELESS = 1e-6
+
+
+@part
+def load_levels(rows, lo, m, first, j, at, levels):
+    """Load factor j of a direction, whose columns start at `first`; return how many levels it has.
+
+    The levels of the m rows from `lo` on get the slots after `at`, in ascending order.  Rows
+    without a level have slot 0.
+    """
+    if levels is None:
+        return 0
+    effects, seen, present, number = levels.effects, levels.seen, levels.present, 0
+    codes, begin = rows.codes[-1 - rows.place[first]], np.uint64(lo)
+    for i in range(np.uint64(m)):
+        k = np.uint64(level_of(codes, rows, begin + i))
+        if k > 0 and not seen[k]:
+            seen[k] = True
+            present[number] = k
+            number += 1
+    for p in range(number):
+        seen[present[p]] = False
+    _sort(present, number, seen)
+    slot_of, slot = effects.slot_of, effects.slot[j]
+    for p in range(number):
+        slot_of[present[p]] = at + p + 1
+        effects.column[at + p + 1] = first + present[p] - 1
+    for i in range(np.uint64(m)):
+        slot[i] = slot_of[np.uint64(level_of(codes, rows, begin + i))]
+    for p in range(number):
+        slot_of[present[p]] = 0
+    effects.begin[j], effects.begin[j + 1] = at + 1, at + 1 + number
+    return number
+
+
+@part
+def note_factors(number, slots, levels):
+    """Note how many factors a direction has, with so many slots."""
+    if levels is not None:
+        levels.effects.size[0], levels.effects.size[1] = number, slots
+
+
+@part
+def _add_up_levels(p, m, work, effects):
+    """Add up the weights, the targets and the p numbers of each level, and a column of ones."""
+    F, slots = effects.size[0], effects.size[1]
+    weight, moment, numbers = effects.weight, effects.moment, effects.numbers
+    for s in range(slots + 1):
+        weight[s], moment[s] = 0.0, 0.0
+        for j in range(p):
+            numbers[s, j] = 0.0
+    for f in range(F):
+        slot = effects.slot[f]
+        for i in range(m):
+            at, a = np.uint64(slot[i]), work.weights[i]
+            weight[at] += a
+            moment[at] += work.moment[i]
+            for j in range(p):
+                numbers[at, j] += a * work.Z[j, i]
+    for s in range(slots + 1):
+        numbers[s, p] = weight[s]
+
+
+@part
+def _regress_on_numbers(p, m, total, work, effects):
+    """Write β without factors to work.theta, and A·β = c with a constant to `effects`.
+
+    Centres the terms.  Returns Σ a·(t - t̄)², and the same of the residuals.
+    """
+    theta, ridge, squares = work.theta, 0.0, 0.0
+    for i in range(m):
+        squares += work.moment[i] * work.target[i]
+    if p > 0:
+        weigh(work.Z, p, m, work.weights, work.moment, work, theta)
+        scatter(work.Z, p, m, total, work)
+        centre(work.Z, p, m, work.sums, total)
+        ridge = add_ridge(work.A, p, RIDGE)
+    for j in range(p):
+        effects.c[j] = theta[j]
+        for k in range(j + 1):
+            effects.A[j, k] = work.A[j, k]
+        effects.A[p, j] = 0.0
+    effects.A[p, p], effects.c[p], theta[p] = total, 0.0, 0.0
+    solve(work.A, theta, p)
+    left = squares
+    for j in range(p):
+        left -= theta[j] * (effects.c[j] + ridge * theta[j])
+    return squares, max(left, 0.0)
+
+
+@part
+def _variances(f, squares, m, p, theta, effects):
+    """Return σ² and τ² of factor f by moments of the residuals, with a sum of `squares`."""
+    between, weight, weight_squares = 0.0, 0.0, 0.0
+    first, end = effects.begin[f], effects.begin[f + 1]
+    for s in range(first, end):
+        n, moment = effects.weight[s], effects.moment[s]
+        for j in range(p):
+            moment -= effects.numbers[s, j] * theta[j]
+        if n > 0.0:
+            between += moment * moment / n
+            weight += n
+            weight_squares += n * n
+    freedom = end - first - 1.0
+    noise = max(squares - between, 0.0) + PRIOR * squares / max(m - 1.0, 1.0)
+    noise /= max(m - p - freedom - 1.0, 0.0) + PRIOR
+    above = between - freedom * noise
+    if freedom < 1.0 or not above > ROUNDING * squares:
+        return noise, 0.0
+    return noise, above / (weight - weight_squares / weight)
+
+
+@part
+def _subtract_others(f, m, p, work, effects):
+    """Write to work.theta and `left` what the other factors leave of c and of the targets."""
+    theta, left, effect = work.theta, effects.left, effects.effect
+    for j in range(p + 1):
+        theta[j] = effects.c[j]
+    for s in range(effects.begin[f], effects.begin[f + 1]):
+        left[s] = effects.moment[s]
+    if effects.size[0] == 1:
+        return
+    for other in range(effects.size[0]):
+        if other != f and effects.variance[other] > 0.0:
+            for s in range(effects.begin[other], effects.begin[other + 1]):
+                for j in range(p + 1):
+                    theta[j] -= effects.numbers[s, j] * effect[s]
+    slot, fit = effects.slot[f], work.eta
+    for i in range(m):
+        at = np.uint64(slot[i])
+        fit[i] -= effect[at]
+        left[at] -= work.weights[i] * fit[i]
+
+
+@part
+def _solve_with_factor(f, m, p, ratio, work, effects):
+    """Solve for β and the effects of factor f, with λ = `ratio`, given the others; return k.
+
+    The effects are eliminated first, as the levels have no rows in common.
+    """
+    _subtract_others(f, m, p, work, effects)
+    A, theta, numbers, left = work.A, work.theta, effects.numbers, effects.left
+    first, end, free = effects.begin[f], effects.begin[f + 1], 0.0
+    for j in range(p + 1):
+        for k in range(j + 1):
+            A[j, k] = effects.A[j, k]
+    for s in range(first, end):
+        share = 1.0 / (effects.weight[s] + ratio)
+        free += effects.weight[s] * share
+        for j in range(p + 1):
+            of_level = numbers[s, j] * share
+            theta[j] -= of_level * left[s]
+            for k in range(j + 1):
+                A[j, k] -= of_level * numbers[s, k]
+    solve(A, theta, p + 1)
+    for s in range(first, end):
+        for j in range(p + 1):
+            left[s] -= numbers[s, j] * theta[j]
+        effects.effect[s] = left[s] / (effects.weight[s] + ratio)
+    if effects.size[0] > 1:
+        slot = effects.slot[f]
+        for i in range(m):
+            work.eta[i] += effects.effect[np.uint64(slot[i])]
+    return free
+
+
+@part
+def _solve_in_turn(noise, m, p, work, effects):
+    """Solve for the effects of each factor that has any; return k of all, and E."""
+    free, effect, variance = 0.0, effects.effect, effects.variance
+    for f in range(effects.size[0]):
+        if variance[f] > 0.0:
+            of_factor = _solve_with_factor(f, m, p, noise / variance[f], work, effects)
+            squares, first, end = 0.0, effects.begin[f], effects.begin[f + 1]
+            for s in range(first, end):
+                squares += effect[s] * effect[s]
+            variance[f] = squares / of_factor
+            free += of_factor * (1.0 - 1.0 / (end - first))
+    explained = 0.0
+    for j in range(p):
+        explained += effects.c[j] * work.theta[j]
+    for s in range(1, effects.size[1] + 1):
+        explained += effect[s] * effects.moment[s]
+    return free, explained
+
+
+@kernel
+def estimate_effects(p, m, total, work, levels):
+    """Regress the target in `work` on the first p terms in work.Z, numbers, and the factors loaded.
+
+    On m rows, whose weights have the sum `total`.  Writes β to work.theta, effects to
+    levels.effects, and returns ρ; -1 if no factor has an effect, or none is loaded.
+    """
+    if levels is None:
+        return -1.0
+    effects = levels.effects
+    F, slots = effects.size[0], effects.size[1]
+    if F == 0:
+        return -1.0
+    squares, left = _regress_on_numbers(p, m, total, work, effects)
+    _add_up_levels(p, m, work, effects)
+    noise = np.inf
+    for f in range(F):
+        beside, effects.variance[f] = _variances(f, left, m, p, work.theta, effects)
+        if effects.variance[f] > 0.0:
+            noise = min(noise, beside)
+    if noise == np.inf:
+        return -1.0
+    effects.effect[: slots + 1], work.eta[:m] = 0.0, 0.0
+    free, explained, least = 0.0, 0.0, NOISELESS * squares / m
+    noise = max(noise, least)
+    for _ in range(ROUNDS):
+        free, explained = _solve_in_turn(noise, m, p, work, effects)
+        noise = max((squares - explained) / max(m - 1.0 - p, 1.0), least)
+    if not explained > 0.0:
+        return -1.0
+    return math.sqrt(max(1.0 - free * noise / explained, 0.0))
+
+
+@part
+def append_effects(p, work, levels):
+    """Append the effects that `estimate_effects` found to the columns of the p numbers."""
+    if levels is None:
+        return
+    effects, at = levels.effects, work.size[0]
+    for f in range(effects.size[0]):
+        work.theta[p + f] = 1.0
+        for s in range(effects.begin[f], effects.begin[f + 1]):
+            work.column[at], work.scores[at] = effects.column[s], effects.effect[s]
+            work.term[at] = p + f
+            at += 1
+    work.size[0] = at

@@ -34,6 +34,35 @@ from odrf.engine.rows import Rows
 from odrf.engine.survival.log_rank import NOT_SCORED, ScoreCall, placed_scores
 
 
+class RandomEffects(NamedTuple):
+    """Scratch for the effects of factors in a direction, on up to R rows, in up to L slots.
+
+    `size` (2,): number of factors, and of slots: levels of all of them.
+    `slot` (F, R): the slot of each row; 0 if it has no level.
+    `slot_of` (W + 1,): the slot of each level of a factor; 0 between calls.
+    `begin` (F + 1,): the first slot of each factor.
+    `column`, `weight`, `moment` (L + 1,): the column of each slot, and sums over its rows.
+    `effect`, `left` (L + 1,): the effect of each slot, and what others leave of its target.
+    `variance` (F,): τ² of each factor.
+    `numbers` (L + 1, D + 1): sums of the numbers over the rows of each slot.
+    `A` (D + 1, D + 1), `c` (D + 1,): A·β = c without factors.
+    """
+
+    size: np.ndarray
+    slot: np.ndarray
+    slot_of: np.ndarray
+    begin: np.ndarray
+    column: np.ndarray
+    weight: np.ndarray
+    moment: np.ndarray
+    effect: np.ndarray
+    left: np.ndarray
+    variance: np.ndarray
+    numbers: np.ndarray
+    A: np.ndarray
+    c: np.ndarray
+
+
 class LevelScores(NamedTuple):
     """Scratch for scoring the levels of factors, and the scores that a node keeps.
 
@@ -51,6 +80,7 @@ class LevelScores(NamedTuple):
       own.
     `freedom` (1,): in how many other directions the target could vary, if it was chosen by the
       levels that it scores, see `odrf.engine.directions.factors`; else 0.
+    `effects`: scratch of directions of which factors are random effects.
     """
 
     weight: np.ndarray
@@ -64,6 +94,7 @@ class LevelScores(NamedTuple):
     kept_rows: np.ndarray
     kept_covariance: np.ndarray
     freedom: np.ndarray
+    effects: RandomEffects
 
 
 class Workspace(NamedTuple):
@@ -118,19 +149,31 @@ def workspace(
         np.empty((D, R)), np.empty((D, R)), np.empty(S), np.empty(S), np.empty(S), np.empty(R),
         np.empty(R), np.empty(R), np.empty(R), np.empty(R), np.empty(R, dtype=np.int64),
         np.empty(W, dtype=np.int64), np.empty(W), np.empty(W, dtype=np.int64), np.empty(W),
-        _level_scores(W, R, F, L) if F > 0 else None, np.empty(D), np.empty(D),
+        _level_scores(W, R, F, L, D) if F > 0 else None, np.empty(D), np.empty(D),
         np.zeros(5, dtype=np.int64), np.empty((D + 1, D + 1)), np.empty(D + 1), np.empty(D + 1),
         np.empty(D + 1),
     )  # fmt: skip
 
 
-def _level_scores(W: int, R: int, F: int, L: int) -> LevelScores:
+def _level_scores(W: int, R: int, F: int, L: int, D: int) -> LevelScores:
     kept = F if L > 0 else 0
     return LevelScores(
         np.empty(W + 1), np.empty(W + 1), np.zeros(W + 1, dtype=np.bool_),
         np.empty(W, dtype=np.int64), np.zeros(F, dtype=np.int64),
         np.zeros((kept, 3), dtype=np.int64), np.empty((kept, L), dtype=np.int64),
         np.empty((kept, L)), np.empty((kept, R)), np.empty((kept, 2)), np.zeros(1),
+        _random_effects(W, R, F, D),
+    )  # fmt: skip
+
+
+def _random_effects(W: int, R: int, F: int, D: int) -> RandomEffects:
+    slots = min(W, F * R) + 1  # no more levels than rows
+    column, weight, moment, effect, left = np.empty((5, slots))
+    return RandomEffects(
+        np.zeros(2, dtype=np.int64), np.empty((F, R), dtype=np.int32),
+        np.zeros(W + 1, dtype=np.int64), np.empty(F + 1, dtype=np.int64),
+        column.view(np.int64), weight, moment, effect, left, np.empty(F),
+        np.empty((slots, D + 1)), np.empty((D + 1, D + 1)), np.empty(D + 1),
     )  # fmt: skip
 
 

@@ -20,7 +20,9 @@ from odrf.engine.directions.factors import (
     beyond_chance,
     free_coefficients,
     load_few_levels,
+    load_levels,
     load_many_levels,
+    note_factors,
     reliability,
 )
 from odrf.engine.directions.missing import has_missing, load_with_missing
@@ -209,23 +211,31 @@ def _relate(used, terms, total, work):
 
 
 @part
-def load_terms(rows, lo, used, m, feature_groups, order, q, few, alone, total, share, work):
+def load_terms(
+    rows, lo, used, m, feature_groups, order, q, few, alone, total, share, work, mixed=NO
+):
     """Load the terms of the first q predictors of `order` to Z, for the first `used` rows.
 
     A term is a column, or the scores of the levels of a factor for the target in `work`: of every
     factor if it is tried `alone`, otherwise of factors of more than `few` levels.  A factor is left
-    out if its levels differ by no more than chance, but one of few levels that is alone.  They are
+    out if its levels differ by no more than chance, but one of few levels that is alone.  If the
+    direction is `mixed`, these factors are no terms, but loaded as random effects.  Levels are
     scored on m rows, for which `work` has the target, its moments, their `total` weight and its
     mean, the `share`; a factor of few levels alone is scored on the first `used` of them.  Returns
     the number of terms, and weight and mean of the first rows.  The columns are written to
     work.column, the sizes to work.size.
     """
     place, at, scored, free = ZERO, ZERO, False, 0
+    number, slots = 0, 0
     for i in range(q):
         first = feature_groups.first[order[i]]
         width = feature_groups.first[order[i] + 1] - first
         factor = feature_groups.types[order[i]] == INDICATORS
         if factor and width > few:
+            if mixed:
+                slots += load_levels(rows, lo, used, first, number, slots, work.levels)
+                number += 1
+                continue
             present = load_many_levels(
                 rows, lo, m, used, first, share, place, at, work, work.levels
             )
@@ -251,6 +261,7 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, few, alone, total, s
             free += free_coefficients(work.Z, place, width, used)
         place += width
         at += width
+    note_factors(number, slots, work.levels)
     work.size[0], work.size[1] = at, place if scored else 0
     work.size[2], work.size[3], work.size[4] = free, place, used
     single = scored and place == 1

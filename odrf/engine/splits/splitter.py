@@ -16,6 +16,7 @@ from odrf.engine.directions.candidates import (
     has_levels,
     proposals_for,
 )
+from odrf.engine.directions.factors import MIXED_ROWS
 from odrf.engine.directions.missing import FILL, clear_sides, fill_directions, is_two_sided, settled
 from odrf.engine.directions.samplers import (
     SamplerMixture,
@@ -25,7 +26,7 @@ from odrf.engine.directions.samplers import (
     forget_levels,
     workspace,
 )
-from odrf.engine.kernel_params import AIC, NO_PENALTY, KernelParams
+from odrf.engine.kernel_params import AIC, NO_LIMIT, NO_PENALTY, KernelParams
 from odrf.engine.numeric import DigitScratch, digit_scratch
 from odrf.engine.rows import column_itself, is_plain_column, project, project_here
 from odrf.engine.splits.cuts import (
@@ -372,9 +373,9 @@ def scratch_for(
         whole_logs(settings.criterion, n),
         workspace(
             terms,
-            used,
+            min(scored, max(used, MIXED_ROWS)),
             max(estimated, most_levels),  # splits mark levels, whatever proposed them
-            scored,
+            n if factors > 0 and settings.exact_rows == NO_LIMIT else scored,
             factors,
             most_levels if K <= 2 else 0,
         ),

@@ -31,8 +31,8 @@ ADDED = 0.1
 class LocalSpread(NamedTuple):
     """The size of residuals near a row, as predicted by a forest.
 
-    `of_rows` (n,) is the size near each training row, by the trees that did not draw it; NaN if all
-    did. `added` is added to the predictions of the forest.
+    `of_rows` (n,) is the size near each training row, by the trees that did not sample it; NaN if
+    all did. `added` is added to the predictions of the forest.
     """
 
     fit: Fit

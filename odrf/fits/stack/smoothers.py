@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
 from odrf.engine.factors import Matrix, indicated, layout_of, stored, with_rows
+from odrf.statistics.importance import response_columns
 from odrf.statistics.ridge import (
     Choice,
     KernelRidge,
@@ -140,8 +141,7 @@ def kernel_smoothers_of(
     rows = indicated(with_rows(data.X, drawn)).T
     centre, unit = _centre_and_unit(data, design.first)
     ends = column_ends(data.X)
-    K = design.response.n_classes
-    Y = data.y[:, None] if K == 1 else np.eye(K)[data.y.astype(np.int64)]
+    Y = response_columns(data.y, design.response.n_classes)
     points = _scaled(rows, centre, unit, ends)
     known = points, Y[drawn], data.weights[drawn]
     ridge, left_out = kernel_ridge(*known)

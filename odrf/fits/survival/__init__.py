@@ -1,4 +1,4 @@
-"""Fits to times to an event: growth, curves, and what is computed from them."""
+"""Fits to survival times: growth, curves, and what is computed from them."""
 
 from typing import TYPE_CHECKING
 

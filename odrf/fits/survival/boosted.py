@@ -1,4 +1,4 @@
-"""Boosted trees for times to an event: the trees, and the survival curves of their scores."""
+"""Boosted trees for survival times: the trees, and the survival curves of their scores."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FEWEST_EVENTS = 20
 
 @dataclass(frozen=True)
 class BoostedSurvivalFit(BoostedFit):
-    """A fit of boosted trees for times to an event, with the event times (R,)."""
+    """A fit of boosted trees for survival times, with the event times (R,)."""
 
     curves: score_curves.CurvesOfScores
     event_times: NDArray[np.float64]
@@ -46,7 +46,7 @@ def grow_boosted_survival(
     progress: bool,
     held: NDArray[np.bool_] | None = None,
 ) -> BoostedSurvivalFit:
-    """Boost for times to an event, of one cause and not 0 for its logarithm; else `InputError`."""
+    """Boost for survival times, of one cause and not 0 for its logarithm; else `InputError`."""
     require_boostable_times(design, data, control)
     return _with_curves(grow_boosted_fit(call, design, data, offset, control, progress, held))
 

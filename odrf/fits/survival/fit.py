@@ -1,4 +1,4 @@
-"""Fits to times to an event, and of one number of their curves."""
+"""Fits to survival times, and of one number of their curves."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ NO_CURVES = LeafCurves(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32),
 
 @dataclass(frozen=True)
 class SurvivalFit(Fit):
-    """A tree or forest for times to an event, whose nodes have the mortality as their value."""
+    """A tree or forest for survival times, whose nodes have the mortality as their value."""
 
     curves: LeafCurves = field(default_factory=lambda: NO_CURVES)
     event_times: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
@@ -58,7 +58,7 @@ class SurvivalFit(Fit):
 
 
 def with_curves(fit: Fit) -> SurvivalFit:
-    """Return the fit with the curves of its leaves, from the rows that each tree drew."""
+    """Return the fit with the curves of its leaves, from the rows that each tree sampled."""
     ranks = fit.data.require_times().ranks
     curves = leaf_curves(fit.forest, fit.data.X, ranks, fit.draws)
     value = curve_numbers.with_means_above(
@@ -69,7 +69,7 @@ def with_curves(fit: Fit) -> SurvivalFit:
 
 
 def as_survival_fit(fit: Fit, **changes: Any) -> SurvivalFit:
-    """Return the fit as one of times to an event, with other values of the fields `changes`."""
+    """Return the fit as one of survival times, with other values of the fields `changes`."""
     known = {each.name: getattr(fit, each.name) for each in fields(Fit)}
     event_times = fit.data.require_times().event_times
     return SurvivalFit(**(known | {"event_times": event_times} | changes))
@@ -253,7 +253,7 @@ def _in_words(time: float) -> str:
     return str(int(time)) if time == int(time) and abs(time) < 1e15 else repr(float(time))
 
 
-# A single tree for times to an event: its curves and hazards, and how it is evaluated.
+# A single tree for survival times: its curves and hazards, and how it is evaluated.
 def survival_tree_of(fit: Fit) -> SurvivalFit:
     """Return the fit of one tree with curves and hazards of all its nodes."""
     times = fit.data.require_times()

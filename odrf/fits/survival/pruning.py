@@ -1,4 +1,4 @@
-"""Trees for times to an event: the losses by which they are pruned."""
+"""Trees for survival times: the losses by which they are pruned."""
 
 from __future__ import annotations
 
@@ -29,14 +29,13 @@ def trees_with_log_ranks(fit: Fit) -> Forest:
     """Return the tree of a fit with the log-rank statistics by which it can be pruned."""
     if not isinstance(fit, SurvivalFit) or fit.hazards is None:
         raise InputError(
-            f'loss="{LOG_RANK}" is for trees of times to an event, Surv(time, event): use '
-            'loss="error"'
+            f'loss="{LOG_RANK}" is for trees of survival times, Surv(time, event): use loss="error"'
         )
     return with_split_statistics(fit.forest, fit.hazards.log_rank)
 
 
 def evaluated_by_deviance(fit: Fit, loss: str) -> EvaluationRows:
-    """Return how trees of folds of times to an event are evaluated: by the exponential deviance.
+    """Return how trees of folds of survival times are evaluated: by the exponential deviance.
 
     Log-rank statistics grow with the number of rows: those of a fold's tree are multiplied as if it
     had all. As by rpart, the scale of times is that of all training rows.

@@ -196,7 +196,7 @@ def _code(fit: SurvivalFit | BoostedSurvivalFit, cause: str | None) -> int | Non
 
 
 # By how much survival is predicted worse out of bag when a predictor is permuted among the rows.
-# Each row is predicted by the mean of the trees that did not draw it, as it is and with the value
+# Each row is predicted by the mean of the trees that did not sample it, as it is and with the value
 # of another row: so it is the forest that is evaluated, not each tree.
 
 # Permutations of a predictor, of fewer rows more of them.

@@ -1,4 +1,4 @@
-"""Reports of fits to times to an event."""
+"""Reports of fits to survival times."""
 
 from typing import TYPE_CHECKING
 

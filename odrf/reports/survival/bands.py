@@ -28,19 +28,20 @@ from odrf.fits.survival.hazards import cause_numbers
 from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.reports.effects import notes_on_errors
+from odrf.reports.survival.curves import ROWS, of_first_rows, rows_and_times
 from odrf.statistics.effects import reach_in_errors
 from odrf.statistics.jackknife import distinguishes_rows
 from odrf.statistics.survival.curves import limits_of_probability
 from odrf.text.layouts import percentage
 from odrf.text.splits import number
-from odrf.text.summary import Card, Report
+from odrf.text.summary import Card, Report, evenly_spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Rows that are drawn, and rows and times that are shown.
-DRAWN, ROWS, TIMES = 3, 10, 5
+# Rows that are drawn, and times that are shown.
+DRAWN, TIMES = 3, 5
 
 
 @public
@@ -175,9 +176,9 @@ class SurvivalBands(Report):
         return [place[label] for label in labels]
 
     def _sections(self) -> dict[str, pd.DataFrame]:
-        of = f" (first {ROWS} of {len(self.rows)} rows)" if len(self.rows) > ROWS else ""
         what = "Survival" if self.cause is None else f"Incidence of {self.cause}"
-        return {f"{what} by time{of}": self._shown.drop(columns=["std_error"])}
+        title = f"{what} by time{of_first_rows(len(self.rows))}"
+        return {title: self._shown.drop(columns=["std_error"])}
 
     def _notes(self) -> tuple[str, ...]:
         return self.notes
@@ -191,20 +192,15 @@ class SurvivalBands(Report):
     def _shown(self) -> pd.DataFrame:
         """Some of the times of the first rows."""
         G = len(self.times)
-        some = np.unique(np.linspace(0, G - 1, TIMES).round().astype(int))
+        some = evenly_spread(G, TIMES)
         first = np.arange(min(ROWS, len(self.rows)))
         return self.table.iloc[(first[:, None] * G + some).ravel()]
 
     def _facts(self) -> dict[str, str]:
         known = self.reach[~np.isnan(self.reach)]
         reach = f"{number(float(known.mean()), 3)} standard errors" if len(known) else "unknown"
-        span = f"{len(self.times)}, {number(self.times[0])} to {number(self.times[-1])}"
-        return {
-            "Rows": str(len(self.rows)),
-            "Times": span,
-            "Level": percentage(self.level),
-            "Reach of bands": reach,
-        }
+        of_curves = rows_and_times(len(self.rows), self.times.tolist())
+        return of_curves | {"Level": percentage(self.level), "Reach of bands": reach}
 
     def _card(self) -> Card:
         columns = ["row", "time", "estimate", "std_error", "conf_low", "conf_high"]
@@ -230,9 +226,11 @@ def bands_of(
     notes = notes_on_errors(fit)
     if not trees_vary(fit) or not distinguishes_rows(fit.draws, unseen is not None):
         reason = notes[0] if not trees_vary(fit) else "fit with a lower sample_fraction."
-        raise InputError(f"bands() compares trees that drew other rows: {reason.removesuffix('.')}")
+        raise InputError(
+            f"bands() compares trees that sampled other rows: {reason.removesuffix('.')}"
+        )
     at = (
-        _spread(fit.event_times)
+        fit.event_times[evenly_spread(len(fit.event_times), MOST_TIMES)]
         if times is None
         else np.unique(checked_times(times, fit.event_times))
     )
@@ -250,9 +248,3 @@ def bands_of(
     named = None if number is None else causes[number]
     errors = std_error, errors_of_curves.alone, reach
     return SurvivalBands(fit.call, rows.index, at, estimate, *errors, level, notes, named)
-
-
-def _spread(event_times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the event times, or of many some that are spread over them."""
-    R = len(event_times)
-    return event_times[np.unique(np.linspace(0, R - 1, min(R, MOST_TIMES)).round().astype(int))]

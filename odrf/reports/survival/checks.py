@@ -36,7 +36,7 @@ EARLIEST = 0.05
 class SurvivalROC(TableReport):
     """How well predictions tell rows with an event by a time from rows without one by then.
 
-    Returned by `roc` of results for times to an event.  Rows whose state at a time is known stand
+    Returned by `roc` of results for survival times.  Rows whose state at a time is known stand
     for those that were censored before.
 
     Attributes
@@ -154,7 +154,7 @@ def _with_limits(line: pd.Series) -> str:
 class SurvivalCalibration(TableReport):
     """Whether events happen by a time as often as predicted.
 
-    Returned by `calibration` of results for times to an event.
+    Returned by `calibration` of results for survival times.
 
     Attributes
     ----------

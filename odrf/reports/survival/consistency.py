@@ -32,7 +32,7 @@ SOURCES = (
 
 @public
 class CurveConsistency(TheoremReport):
-    """Which result on consistency covers a fit to times to an event, and what is not covered.
+    """Which result on consistency covers a fit to survival times, and what is not covered.
 
     Returned by the method `consistency` of results.
 
@@ -41,7 +41,7 @@ class CurveConsistency(TheoremReport):
     fit : SurvivalFit or BoostedSurvivalFit
     table : DataFrame
         One row for each condition.  Columns: ``theorem``; ``condition``; ``quantity``, what the fit
-        has; ``verdict``: "holds", "does not hold", "cannot be judged" or "assumed".
+        has; ``verdict``: "holds", "does not hold", "cannot be evaluated" or "assumed".
 
     Examples
     --------

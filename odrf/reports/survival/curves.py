@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from odrf.public import public
 from odrf.statistics.survival.curves import number_at_risk
 from odrf.statistics.survival.scores import groups_by_risk
 from odrf.text.splits import number
-from odrf.text.summary import Card, TableReport
+from odrf.text.summary import Card, TableReport, evenly_spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,11 +30,22 @@ NEVER_SO_HIGH = "A time is inf where the incidence does not rise so far by the l
 NEVER = "A time is inf where the curve does not fall so far by the last event time."
 
 
+def of_first_rows(n: int) -> str:
+    """Return, for the title of a table, that it has only the first of n rows, if it has."""
+    return f" (first {ROWS} of {n} rows)" if n > ROWS else ""
+
+
+def rows_and_times(n: int, times: Sequence[Any]) -> dict[str, str]:
+    """Return the facts about the curves of n rows at ascending times."""
+    span = f"{len(times)}, {number(float(times[0]))} to {number(float(times[-1]))}"
+    return {"Rows": str(n), "Times": span}
+
+
 @public
 class SurvivalCurves(TableReport):
     """Predicted survival curves of rows, or incidences of one cause of events.
 
-    Returned by `curves` of results for times to an event.
+    Returned by `curves` of results for survival times.
 
     Attributes
     ----------
@@ -68,7 +79,7 @@ class SurvivalCurves(TableReport):
         return "Survival curves" if self.cause is None else f"{self._named()}: curves"
 
     def _sections(self) -> dict[str, pd.DataFrame]:
-        of = f" (first {ROWS} of {len(self.table)} rows)" if len(self.table) > ROWS else ""
+        of = of_first_rows(len(self.table))
         event = "the event" if self.cause is None else f"an event of {self.cause!r}"
         return {
             f"{self._named()} by time{of}": self._shown(),
@@ -98,14 +109,11 @@ class SurvivalCurves(TableReport):
         return plots.survival.plot_predicted_curves(self.table, at_risk, ax, self.cause)
 
     def _shown(self) -> pd.DataFrame:
-        times = np.linspace(0, len(self.table.columns) - 1, TIMES).round().astype(int)
-        shown = self.table.iloc[:ROWS, np.unique(times)]
+        shown = self.table.iloc[:ROWS, evenly_spread(len(self.table.columns), TIMES)]
         return shown.set_axis([number(float(time)) for time in shown.columns], axis=1)
 
     def _facts(self) -> dict[str, str]:
-        at = self.table.columns
-        span = f"{len(at)}, {number(float(at[0]))} to {number(float(at[-1]))}"
-        return {"Rows": str(len(self.table)), "Times": span}
+        return rows_and_times(len(self.table), list(self.table.columns))
 
     def _card(self) -> Card:
         return Card(self._title, self._facts(), self._shown())

@@ -1,4 +1,4 @@
-"""Summaries, nodes, scores and importances of fits to times to an event."""
+"""Summaries, nodes, scores and importances of fits to survival times."""
 
 from __future__ import annotations
 
@@ -20,10 +20,8 @@ from odrf.fits.survival import validation
 from odrf.fits.survival.boosted import BoostedSurvivalFit
 from odrf.fits.survival.fit import SurvivalFit
 from odrf.fits.survival.hazards import NodeHazards, cause_numbers
-from odrf.options.boosting import loss_in_words
 from odrf.pruning.complexity import root_errors
 from odrf.reports import summaries
-from odrf.reports.data_summary import missing_notes
 from odrf.reports.importance import MeasuredImportance, impurity_table
 from odrf.reports.paths import PruningPath
 from odrf.reports.tree import node_columns, rules_with
@@ -62,7 +60,7 @@ def estimates_table(
     return table.rename_axis(index=source)
 
 
-# Summaries and short descriptions of trees and forests for times to an event.
+# Summaries and short descriptions of trees and forests for survival times.
 
 IN_WORDS = {
     HARRELL: "Harrell's C",
@@ -111,7 +109,7 @@ def survival_summary(
         notes += (ENTER_LATE.format(since=number(rows.since)),)
     if len(rows.time) < (fit.data.weights > 0).sum():
         drew = "every tree" if fit.forest.n_trees > 1 else "the tree"
-        notes += (f"{quantity(len(rows.time), 'row')} evaluate: {drew} drew the others.",)
+        notes += (f"{quantity(len(rows.time), 'row')} evaluate: {drew} sampled the others.",)
     return replace(summary, sections=sections | summary.sections, notes=notes)
 
 
@@ -205,7 +203,7 @@ def _lifetimes(fit: SurvivalFit) -> dict[str, str]:
     return facts | {
         "Person-time": number(float(unit * weights @ times.exposure)),
         "Median follow-up": _median(followed.quantile()),
-        "Median time to event": _median(observed.quantile()),
+        "Median survival time": _median(observed.quantile()),
     }
 
 
@@ -213,7 +211,7 @@ def _median(time: float) -> str:
     return number(time) if np.isfinite(time) else "not reached"
 
 
-# The nodes of a tree for times to an event, as a table and as indented text.
+# The nodes of a tree for survival times, as a table and as indented text.
 
 MEDIAN = "median time"
 LEGEND = "node) split  n, {events}, {curve}, hazard relative to that of all rows;  * marks a leaf"
@@ -296,7 +294,7 @@ def _cause_of(fit: SurvivalFit) -> int:
     return int(cause_numbers(fit.control.cause, fit.design.response.causes)[0])
 
 
-# What the summary of a tree for times to an event says beside that of a forest.
+# What the summary of a tree for survival times says beside that of a forest.
 
 MOST_LEAVES = 12
 NEVER = "A median is inf where less than half had the event by the last event time."
@@ -304,7 +302,7 @@ CHOSEN_BY_THEM = (
     "The rows that chose the splits also give scores, hazards and importances, which look better "
     "than they are: see pruning_path() and score(newdata)."
 )
-# Of a tree of a forest, rows that it did not draw give the scores.
+# Of a tree of a forest, rows that it did not sample give the scores.
 SCORED_BY_OTHERS = (
     "The rows that chose the splits also give hazards and importances, which look better than they "
     "are."
@@ -377,17 +375,12 @@ def boosted_survival_summary(
     importance: MeasuredImportance,
 ) -> Summary:
     """Return the summary; `evaluated` are the validation rows, None if none has an event."""
-    facts = {
-        **summaries.data_facts(fit),
-        **_boosted_events(fit),
-        **summaries.boosted_facts(fit, _curves(fit)),
-    }
+    facts = _boosted_events(fit) | summaries.boosted_facts(fit, _curves(fit))
     scores = {} if evaluated is None else dict([evaluated_section(evaluated)])
-    sections = {**scores, **summaries.loss_section(fit), **summaries.importance_section(importance)}
-    notes = (*importance.notes, *missing_notes(fit))
-    if evaluated is None:
-        notes = (*notes, UNKNOWN_OF_BOOSTED)
-    return Summary(f"{summaries.boosted_trees(fit)}: survival", fit.call, facts, sections, notes)
+    sections, name = scores | summaries.loss_section(fit), summaries.boosted_trees(fit)
+    summary = summaries.fit_summary(name, fit, facts, sections, importance)
+    unknown = (UNKNOWN_OF_BOOSTED,) if evaluated is None else ()
+    return replace(summary, notes=summary.notes + unknown)
 
 
 def boosted_survival_card(
@@ -395,13 +388,7 @@ def boosted_survival_card(
 ) -> Card:
     """Return a short description: data, sizes, concordances; `evaluated` as in the summary."""
     scores = {} if evaluated is None else concordances_in_words(evaluated)
-    facts = {
-        "Rounds": str(fit.n_rounds),
-        "Leaves": summaries.mean_and_range(fit.forest.leaves()),
-        **scores,
-    }
-    title = f"{summaries.boosted_trees(fit)}, {loss_in_words(fit.control.loss)} loss"
-    return summaries.fit_card(title, fit, facts, _boosted_events(fit))
+    return summaries.card_of_rounds(fit, str(fit.n_rounds), scores, _boosted_events(fit))
 
 
 def _boosted_events(fit: BoostedSurvivalFit) -> dict[str, str]:

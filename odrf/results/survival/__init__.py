@@ -1,1 +1,1 @@
-"""Results of trees and forests for times to an event."""
+"""Results of trees and forests for survival times."""

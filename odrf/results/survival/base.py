@@ -1,4 +1,4 @@
-"""What all results for times to an event have, and what trees and forests of them have."""
+"""What all results for survival times have, and what trees and forests of them have."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CURVES_OF_TREES = {
     "get_prediction": "it predicts curves: see bands() of a forest of odrf()",
     "oob_error": "see oob_scores of a forest",
 }
-"""What trees and forests for times to an event lack."""
+"""What trees and forests for survival times lack."""
 OF_ONE_NUMBER = (
     "one number",
     "neighbours",
@@ -46,7 +46,7 @@ OF_ONE_NUMBER = (
 
 
 class SurvivalResults(AnyResults):
-    """Base class of the results for times to an event.
+    """Base class of the results for survival times.
 
     Parameters
     ----------
@@ -60,11 +60,13 @@ class SurvivalResults(AnyResults):
     _validation: Callable[..., EvaluatedPredictions]
     """Predictions of new rows or, without them, of the training rows, for a cause or offset."""
 
+    # Fit
     @property
     def event_times(self) -> NDArray[np.float64]:
         """The different times (R,) of events of the training rows, ascending."""
         return self.fit.event_times
 
+    # Checks
     def consistency(self) -> CurveConsistency:
         """Report which result on consistency covers the predicted curves, and what is not covered.
 
@@ -93,6 +95,7 @@ class LeafCurveResults(SurvivalResults):
 
     fit: SurvivalFit
 
+    # Fit
     @property
     def control(self) -> ResolvedOptions:
         """The options of the fit, with the values that were used."""

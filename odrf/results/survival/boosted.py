@@ -1,4 +1,4 @@
-"""Results of boosted oblique trees for times to an event."""
+"""Results of boosted oblique trees for survival times."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Other = Literal["rmst"]
 
 
 class OfRounds(TypedDict, total=False):
-    """Options of `predict` of boosted trees for times to an event."""
+    """Options of `predict` of boosted trees for survival times."""
 
     times: Times
     quantiles: float | Sequence[float] | None
@@ -61,7 +61,7 @@ class OfRounds(TypedDict, total=False):
 
 
 class SurvivalBoostedResults(SurvivalResults):
-    """Boosted trees for times to an event, as returned by `odrf.odbt` for ``Surv(time, event)``.
+    """Boosted trees for survival times, as returned by `odrf.odbt` for ``Surv(time, event)``.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ class SurvivalBoostedResults(SurvivalResults):
         {shares_of_times, offset}
         training : {"out-of-bag", "in-bag"}, optional
             How training rows are predicted, without `newdata`: with several runs by default by
-            those that did not draw the row.
+            those that did not sample the row.
         {progress_of_rows}
 
         Returns
@@ -191,8 +191,8 @@ class SurvivalBoostedResults(SurvivalResults):
         Warns
         -----
         UserWarning
-            If every run drew a training row, whose out-of-bag prediction is missing; with the Cox
-            loss, if one of the `times` is after the last training row was observed.
+            If every run sampled a training row, whose out-of-bag prediction is missing; with the
+            Cox loss, if one of the `times` is after the last training row was observed.
 
         References
         ----------
@@ -213,7 +213,7 @@ class SurvivalBoostedResults(SurvivalResults):
             with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
                 reading = cast(
                     fits.survival.boosted.BoostedSurvivalFit, rows.fit
-                )  # it knows the fills of empty cells
+                )  # it knows the fills of missing values
                 scores = reading.scores(rows.X, offsets, bar.update)[0]
         if type == LINK:
             return pd.Series(spread_numbers(scores, rows.complete), index=rows.index, name=LINK)

@@ -35,7 +35,7 @@ Other = Literal["rmst", "lost", "leaf"]
 
 
 class OfCurves(TypedDict, total=False):
-    """Options of `predict` for times to an event."""
+    """Options of `predict` for survival times."""
 
     times: Times
     quantiles: float | Sequence[float] | None
@@ -109,7 +109,7 @@ def predict(
         then that of an event of whatever cause.
     training : {"out-of-bag", "in-bag"}, optional
         How training rows are predicted, without `newdata`: of a forest by default by the trees
-        that did not draw the row.
+        that did not sample the row.
     {progress_of_rows}
 
     Returns
@@ -244,7 +244,7 @@ def bands(
     ------
     InputError
         If an argument is invalid, or the trees do not tell how the forest varies: it has one, or
-        they drew all rows.
+        they sampled all rows.
 
     Warns
     -----

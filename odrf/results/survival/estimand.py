@@ -71,8 +71,8 @@ NOT_HERE = {
 class EstimandResults(TreeResults):
     """One number of the curves of a survival forest, as returned by its method `estimand`.
 
-    It is the regression forest of that number: the same trees, on the same draws of rows, with the
-    number of each leaf's curve as its value.  So it has what a forest of `odrf.odrf` has for a
+    It is the regression forest of that number: the same trees, on the same samples of rows, with
+    the number of each leaf's curve as its value.  So it has what a forest of `odrf.odrf` has for a
     regression: predictions and their confidence intervals, averaged predictions, comparisons and
     slopes, partial dependence, accumulated and individual effects, Shapley values, importances, a
     surrogate tree, proximities, explanations of single rows, exports, and plots.
@@ -123,6 +123,7 @@ class EstimandResults(TreeResults):
 
     _lacks: ClassVar[Mapping[str, str]] = WITHOUT
 
+    # Fit
     @property
     def estimand(self) -> str:
         """Which number it is, such as ``"survival"``; see the method `estimand` of forests."""
@@ -138,14 +139,22 @@ class EstimandResults(TreeResults):
         """The time that the number is of."""
         return self.fit.time
 
-    # Predictions and errors
+    # Predictions
     predict = forests.predict
+
+    # The trees
     splits = export.splits_of_trees
+
+    # Out of bag
     oob_prediction = predictions.oob_prediction
     oob_prob = predictions.oob_prob
     oob_error = forests.oob_error
     error_path = forests.error_path
+
+    # Checks
     surrogate = trees.surrogate
+
+    # Plots and summary
     plot = importances.plot
     _drawing = forests.drawing
     _measured_importance = forests.measured
@@ -166,6 +175,7 @@ class EstimandResults(TreeResults):
     def _scored_error(self) -> float:
         return self.oob_error
 
+    # Importance
     @public_method
     def importance(
         self,
@@ -211,6 +221,7 @@ class EstimandResults(TreeResults):
             self, asked, test=test, adjust=adjust, groups=groups, level=level, progress=progress
         )
 
+    # Effects
     @public_method
     def interactions(
         self,
@@ -250,6 +261,7 @@ class EstimandResults(TreeResults):
             self, variables, rows=rows, permutations=0, newdata=newdata, progress=progress
         )
 
+    # Rows
     @public_method
     def proximity(self, newdata: pd.DataFrame | None = None, *, type: str = "plain") -> Proximity:
         """Return how near rows are to the training rows, by the leaves that they share.
@@ -260,7 +272,7 @@ class EstimandResults(TreeResults):
             The rows.  By default the training rows.
         type : {"plain", "oob"}, default "plain"
             - ``"plain"``: the share of the trees in which two rows are in one leaf.
-            - ``"oob"``: the same among the trees that drew neither of two training rows.
+            - ``"oob"``: the same among the trees that sampled neither of two training rows.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Results of an oblique random forest for times to an event."""
+"""Results of an oblique random forest for survival times."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ from odrf.checks import (
     checked_choice,
     checked_part,
     checked_whole,
-    is_whole,
     require_default,
 )
-from odrf.errors import InputError
 from odrf.fits.responses import require_out_of_bag
 from odrf.public import public_method, taking
 from odrf.results import absent, export, growing
@@ -54,7 +52,7 @@ def _out_of_bag_scores(result: Any) -> None:
 
 
 class SurvivalForestResults(LeafCurveResults):
-    """A forest for times to an event, as returned by `odrf.odrf` for ``Surv(time, event)``.
+    """A forest for survival times, as returned by `odrf.odrf` for ``Surv(time, event)``.
 
     Examples
     --------
@@ -177,17 +175,14 @@ class SurvivalForestResults(LeafCurveResults):
         Returns
         -------
         SurvivalTreeResults
-            The rows that it did not draw evaluate it.
+            The rows that it did not sample evaluate it.
 
         Raises
         ------
         InputError
             If there is no such tree.
         """
-        n_trees = self.forest.n_trees
-        if not is_whole(i) or not 0 <= i < n_trees:
-            raise InputError(f"i={i!r} is not a tree of this forest: use 0 to {n_trees - 1}")
-        return SurvivalTreeResults(fits.survival.fit.survival_tree_of(self.fit.of_tree(int(i))))
+        return SurvivalTreeResults(fits.survival.fit.survival_tree_of(self.fit.of_tree(i)))
 
     splits = export.splits_of_trees
     kinds = export.kinds

@@ -1,4 +1,4 @@
-"""Importances of predictors of times to an event, and plots of trees and forests."""
+"""Importances of predictors of survival times, and plots of trees and forests."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def error_path(self: LeafCurveResults) -> pd.Series:
     """Out-of-bag error of the first trees, 1 - Harrell's C, by their number.
 
     It is computed at up to 16 numbers of trees, about equally far apart on a logarithmic scale,
-    over the rows that some of these trees did not draw; missing where none can be compared.
+    over the rows that some of these trees did not sample; missing where none can be compared.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Results of one oblique tree for times to an event."""
+"""Results of one oblique tree for survival times."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ OF_A_FOREST = (
 
 
 class SurvivalTreeResults(LeafCurveResults):
-    """A tree for times to an event, as returned by `odrf.odt` for ``Surv(time, event)``.
+    """A tree for survival times, as returned by `odrf.odt` for ``Surv(time, event)``.
 
     A leaf predicts the Kaplan–Meier curve of its rows, and the incidence of each of several causes
     by their Aalen–Johansen estimate.  The tree is pruned, and its nodes are described, by the
@@ -119,6 +119,7 @@ class SurvivalTreeResults(LeafCurveResults):
 
     __str__ = export.tree_as_text
 
+    # Fit
     @property
     def n_leaves(self) -> int:  # type: ignore[override]
         """Number of leaves."""
@@ -127,6 +128,8 @@ class SurvivalTreeResults(LeafCurveResults):
     # Predictions
     predict = curve_predictions.predict
     curves = taking(curve_predictions.curves, "cause", "cause_of_curves")
+
+    # Scores
     score = taking(scores.score, "cause", "cause_evaluated")
     calibration = taking(scores.calibration, "cause", "cause_evaluated")
     roc = taking(scores.roc, "cause", "cause_evaluated")
@@ -140,6 +143,7 @@ class SurvivalTreeResults(LeafCurveResults):
     pruning_path = pruning.pruning_path
     prune = pruning.prune
 
+    # The tree
     @cached_property
     def nodes(self) -> pd.DataFrame:
         """The nodes, one row each; the index is the node's number, 0 for the root.
@@ -237,7 +241,8 @@ class SurvivalTreeResults(LeafCurveResults):
         ----------
         kind : {"tree", "curves", "importance"}, default "tree"
             ``"curves"``: the training rows in four groups of similar risk, as for forests, but
-            predicted by the tree that they grew; of a tree of a forest, rows that it did not draw.
+            predicted by the tree that they grew; of a tree of a forest, rows that it did not
+            sample.
         ax : Axes, optional
             Where to draw.  By default on a new figure that is large enough for the tree.
         max_depth : int, optional

@@ -24,6 +24,7 @@ from odrf.statistics.survival.curves import (
     sums_at,
 )
 from odrf.statistics.survival.discrimination import concordance_of_cause, harrells_c, unos_c
+from odrf.text.summary import evenly_spread
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -111,8 +112,7 @@ class EvaluatedTimes:
     def grid(self, until: float, most: int = MOST_TIMES) -> Floats:
         """Return `since`, at most so many event times, evenly by rank, and `until`, ascending."""
         times = np.unique(self.time[self.happened & (self.time < until)])
-        if len(times) > most:
-            times = times[np.linspace(0, len(times) - 1, most).round().astype(np.int64)]
+        times = times[evenly_spread(len(times), most)]
         return np.unique(np.concatenate([[self.since], times, [until]]))
 
 

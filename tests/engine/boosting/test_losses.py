@@ -25,7 +25,7 @@ from reference import boosting as twin
 from reference import survival_losses
 
 STEP = 1e-4
-# Losses of times to an event have tests of their own.
+# Losses of survival times have tests of their own.
 LOSSES = {name: loss for name, loss in EVERY_LOSS.items() if loss.kind != "survival"}
 # Classes of the problems, and scores that a row then has where it has several.
 CLASSES = {"logistic": 2, "multinomial": 3, "ordinal": 4}

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf import odrf
+from odrf import odrf, odt
 from odrf.engine.compiling import kernel
 from odrf.engine.directions.candidates import FEW_LEVELS, INDICATORS, feature_groups_of
 from odrf.engine.directions.estimation import moments
 from odrf.engine.directions.factors import (
     beyond_chance,
     class_shares_for,
+    estimate_effects,
+    load_levels,
+    note_factors,
     principal_scores,
     principal_target,
     reliability,
@@ -33,6 +38,7 @@ from reference.class_shares import principal_component
 from reference.directions import level_means
 from reference.impurity import gain
 from reference.indicator_noise import beyond_chance as twin_of_indicator_noise
+from reference.random_effects import random_effects
 
 
 def factor(n_levels):
@@ -321,3 +327,122 @@ def test_factors_of_noise_cost_a_forest_little():
     errors = [odrf("y ~ .", data, n_trees=60, seed=5).oob_error for data in (known, noisy)]
     # 1.7 to 2 if the fit of their coefficients counted in full
     assert errors[1] < 1.35 * errors[0]
+
+
+# ------------------------------------------------------------------------------------------------
+# Factors as random effects of a direction.
+# ------------------------------------------------------------------------------------------------
+
+
+@kernel
+def loaded(rows, m, first, at, j, slots, work):
+    return load_levels(rows, 0, m, first, j, slots, work.levels)
+
+
+@kernel
+def noted(number, slots, work):
+    note_factors(number, slots, work.levels)
+
+
+def effects_of(Z, levels, widths, t, a):
+    """β, the effects of each factor's levels, and ρ; None if there are no effects."""
+    m, p = Z.shape
+    X = np.vstack([indicators(level - 1, w) for level, w in zip(levels, widths, strict=True)])
+    first = np.concatenate([[0], np.cumsum(widths)])
+    groups = feature_groups_of(first, np.full(len(widths), INDICATORS, dtype=np.int8))
+    rows = gather_rows(
+        streams(1, 0, 1)[0], X, t, a, np.ones(m, dtype=np.int64), True, factors_of(X, groups)
+    )
+    work, slots = workspace(p + len(widths), m, first[-1], m, len(widths), max(widths)), 0
+    work.Z[:p], work.weights[:], work.target[:] = Z[rows.at].T, rows.weights, rows.y
+    total, _ = moments(work.target, work.weights, m, work.moment)
+    for j in range(len(widths)):
+        slots += loaded(rows, m, first[j], 0, j, slots, work)
+    noted(len(widths), slots, work)
+    reliability = estimate_effects(p, m, total, work, work.levels)
+    if reliability < 0:
+        return None
+    of_columns, effects = np.zeros(first[-1]), work.levels.effects
+    of_columns[effects.column[1 : slots + 1]] = effects.effect[1 : slots + 1]
+    return work.theta[:p], np.split(of_columns, first[1:-1]), reliability
+
+
+def drawn_effects(rng, m, p, widths, size):
+    levels = [rng.integers(0, width + 1, m) for width in widths]
+    Z, t = rng.normal(size=(m, p)), rng.normal(size=m)
+    t = t + Z.sum(axis=1)
+    for level, width in zip(levels, widths, strict=True):
+        t = t + (size * rng.normal(size=width + 1))[level]
+    return Z, levels, (t - t.min()) / np.ptp(t)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.integers(3, 50), st.integers(0, 3), st.lists(st.integers(3, 9), min_size=1, max_size=3),
+    st.sampled_from([0.0, 1.0, 5.0]), st.integers(0, 2**32),
+)  # fmt: skip
+def test_random_effects_are_those_of_the_twin(m, p, widths, size, seed):
+    rng = np.random.default_rng(seed)
+    Z, levels, t = drawn_effects(rng, m, p, widths, size)
+    a = case_weights(m, rng) + 0.5
+    expected, found = random_effects(Z, levels, t, a), effects_of(Z, levels, widths, t, a)
+    assert (found is None) == (expected is None)
+    if found is None:
+        return
+    beta, of_levels, reliability = found
+    np.testing.assert_allclose(beta, expected.beta, atol=1e-6)
+    for some, others in zip(of_levels, expected.of_levels, strict=True):
+        np.testing.assert_allclose(some[: len(others) - 1], others[1:], atol=1e-6)
+    assert reliability**2 == pytest.approx(expected.reliability**2, abs=1e-6)
+
+
+def test_effects_of_noise_vanish_and_those_of_few_rows_are_shrunk_not_dropped():
+    rng, vanished, near = np.random.default_rng(5), [], []
+    for _ in range(40):
+        Z, levels, t = drawn_effects(rng, 60, 2, [30], 0.0)
+        found = effects_of(Z, levels, [30], t, np.ones(60))
+        # beside a noise of about the square of a coefficient
+        vanished.append(
+            0.0 if found is None else np.mean(found[1][0] ** 2) / np.mean(found[0]) ** 2
+        )
+        Z, levels, t = drawn_effects(rng, 60, 2, [30], 4.0)
+        _, (effects,), reliability = effects_of(Z, levels, [30], t, np.ones(60))
+        known = np.unique(levels[0][levels[0] > 0])
+        means = np.array([(t - Z @ [1, 1] / 20)[levels[0] == k].mean() for k in known])
+        near.append((np.corrcoef(effects[known - 1], means)[0, 1], reliability))
+    assert np.median(vanished) < 0.02
+    assert np.mean(vanished) < 0.15
+    assert np.mean(near, axis=0)[0] > 0.9 and np.mean(near, axis=0)[1] > 0.85
+
+
+def test_a_forest_uses_levels_of_few_rows_that_matter():
+    rng = np.random.default_rng(6)
+    level, x = rng.integers(0, 30, 160), rng.normal(size=(160, 2))
+    y = x.sum(axis=1) + 2 * rng.normal(size=30)[level] + rng.normal(size=160) / 3
+    data = pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "f": [f"l{k}" for k in level], "y": y})
+    train, test = data[:80], data[80:]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # levels without training rows
+        error = [
+            np.mean((odrf(formula, train, n_trees=60, seed=1).predict(test) - test["y"]) ** 2)
+            for formula in ("y ~ .", "y ~ a + b")
+        ]
+    assert error[0] < 0.7 * error[1]
+
+
+def test_axis_trees_of_every_cut_take_the_best_split_of_a_factor_as_it_is():
+    rng = np.random.default_rng(7)
+    level, x = rng.integers(0, 40, 300), rng.normal(size=300)
+    y = x / 4 + rng.normal(size=300)
+    data = pd.DataFrame({"f": [f"l{k:02d}" for k in level], "x": x, "y": y})
+    tree = odt("y ~ .", data, projection="axis", split_search="exact", max_leaves=2, alpha=0)
+    means = np.array([y[level == k].mean() for k in range(40)])
+    gains = [
+        gain(y, np.ones(300), np.isin(level, np.argsort(means)[: k + 1]), SQUARED_ERROR)
+        for k in range(39)
+    ]
+    of_x = [gain(y, np.ones(300), x <= at, SQUARED_ERROR) for at in np.sort(x)[:-1]]
+    assert max(gains) > max(of_x)
+    fitted = tree.predict(data)
+    low = set(level[fitted == fitted.min()])
+    assert low == set(np.argsort(means)[: int(np.argmax(gains)) + 1])

@@ -1,4 +1,4 @@
-"""Empty cells: sides of single predictors, fills of directions."""
+"""Missing values: sides of single predictors, fills of directions."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ from reference.randomness import Stream
 from reference.randomness import filling_counts as twin_counts
 from reference.surrogates import best_known_gain, leaf_by_surrogates, ridge_direction
 
-# Numbers with empty cells, one without, and a factor of three levels and one of empty cells.
+# Numbers with missing values, one without, and a factor of three levels and one of missing values.
 TYPES = np.array([PLAIN, PLAIN, PLAIN, INDICATORS], dtype=np.int8)
 GROUPS = FeatureGroups(
     np.array([0, 2, 4, 5, 9]),
@@ -93,7 +93,7 @@ def test_a_split_is_scored_on_the_rows_with_a_value(x, seed, min_leaf, n_classes
         remaining = sum(((side - side.mean(axis=0)) ** 2).sum() for side in sides) / len(y)
         total = ((y[known] - y[known].mean(axis=0)) ** 2).sum() / len(y)
         assert total - remaining == pytest.approx(expected, abs=1e-9)
-        # no other predictor: empty cells go to the larger side
+        # no other predictor: missing values go to the larger side
         assert tree.count[1] == (x <= cut).sum() + (~known).sum() * (len(sides[0]) >= len(sides[1]))
 
 

@@ -308,7 +308,7 @@ def test_the_first_of_equal_gains_wins():
 
 
 # ------------------------------------------------------------------------------------------------
-# Cuts of a single predictor whose empty cells are filled beyond its values.
+# Cuts of a single predictor whose missing values are filled beyond its values.
 # ------------------------------------------------------------------------------------------------
 
 BINS_OF_SIDES = st.sampled_from([3, 32, MOST_BINS])

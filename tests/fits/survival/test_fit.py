@@ -271,7 +271,7 @@ def test_a_row_that_is_not_predicted_has_no_leaf(n_trees):
 
 
 # ------------------------------------------------------------------------------------------------
-# New validation rows a survival fit, with empty cells that no training row has.
+# New validation rows a survival fit, with missing values that no training row has.
 # ------------------------------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""Trees of `odrf.odt` for times to an event against rpart (``survival_trees.R``)."""
+"""Trees of `odrf.odt` for survival times against rpart (``survival_trees.R``)."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def test_trees_must_tell_how_the_forest_varies():
     with pytest.raises(InputError, match="bands"):
         alone.bands(NEW)
     everything = odrf.odrf(FORMULA, DATA, n_trees=5, resample="none", seed=1)
-    with pytest.raises(InputError, match="drew all rows"):
+    with pytest.raises(InputError, match="sampled all rows"):
         everything.bands(NEW)
 
 

@@ -1,4 +1,4 @@
-"""Results of boosted oblique trees for times to an event."""
+"""Results of boosted oblique trees for survival times."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ def test_what_cannot_be_fitted_is_refused(data):
     causes = pd.Categorical.from_codes(np.arange(150) % 3, ["none", "heart", "other"])
     with pytest.raises(InputError, match=r"Surv\(time, event == 'heart'\)"):
         odbt(FORMULA, data.assign(event=causes))
-    with pytest.raises(InputError, match="is not for a time to an event: use 'cox' or"):
+    with pytest.raises(InputError, match="is not for a survival time: use 'cox' or"):
         odbt(FORMULA, data, loss="huber")
     with pytest.raises(InputError, match=r"or the response Surv\(time, event\)"):
         odbt("time ~ . - event", data, loss="cox")

@@ -314,7 +314,7 @@ def test_what_would_grow_or_change_trees_is_not_there(fit, name):
         (lambda fit: fit.importance("all"), "^type='all' is not known"),
         (
             lambda fit: fit.design.labelled(DATA_OF_ESTIMAND_RESULTS),
-            "is a time to an event, and no number",
+            "is a survival time, and no number",
         ),
     ],
 )

@@ -247,7 +247,7 @@ def test_quantiles_and_times_may_be_a_series(forest):
 
 
 # ------------------------------------------------------------------------------------------------
-# Backward elimination of predictors of times to an event.
+# Backward elimination of predictors of survival times.
 # ------------------------------------------------------------------------------------------------
 
 DATA_OF_SELECTION_OF_PREDICTORS = simulate.proportional_hazards(p=6, relevant=2).sample(150, seed=2)

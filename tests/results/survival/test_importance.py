@@ -1,4 +1,4 @@
-"""Tests of importance for times to an event: their size, their power, what they compare."""
+"""Tests of importance for survival times: their size, their power, what they compare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of one tree for times to an event."""
+"""Results of one tree for survival times."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def test_consistency_of_numbers_and_of_factors(tree, data):
     one = odrf.odt("Surv(time, event) ~ g", levels, max_leaves=1, seed=1)
     assert not one.consistency().conclusion.startswith("Consistent")
     axis = odrf.odt(FORMULA, data, projection="axis", max_leaves=3, seed=1)
-    assert "cannot be judged" in axis.consistency().conclusion
+    assert "cannot be evaluated" in axis.consistency().conclusion
 
 
 def test_criteria_belong_to_responses(data):
@@ -218,15 +218,15 @@ def test_criteria_belong_to_responses(data):
             odrf.odt(FORMULA, data, criterion=name)
     numbers = data.drop(columns=["event"])
     for name in ("log_rank", "exponential"):
-        with pytest.raises(odrf.InputError, match="times to an event"):
+        with pytest.raises(odrf.InputError, match="survival times"):
             odrf.odt("time ~ .", numbers, criterion=name)
-        with pytest.raises(odrf.InputError, match="times to an event"):
+        with pytest.raises(odrf.InputError, match="survival times"):
             odrf.odt("event ~ x1", data.astype({"event": str}), criterion=name)
     with pytest.raises(odrf.InputError, match="criterion"):
         odrf.odt(FORMULA, data, criterion="cox")
     with pytest.raises(odrf.InputError, match="penalty"):
         odrf.odt(FORMULA, data, criterion="exponential", penalty="bic")
-    with pytest.raises(odrf.InputError, match="is a time to an event"):
+    with pytest.raises(odrf.InputError, match="is a survival time"):
         odrf.odt(FORMULA, data, split_scale="log")
 
 
@@ -255,5 +255,5 @@ def test_scores_of_a_tree_of_a_forest_are_not_said_to_be_by_the_rows_that_chose_
     assert any(title.startswith("Scores (out of bag") for title in summary.sections)
     notes, of_fitted = " ".join(summary.notes), " ".join(fitted.notes)
     assert "also give hazards and importances" in notes
-    assert "the tree drew the others" in notes
+    assert "the tree sampled the others" in notes
     assert "also give scores, hazards and importances" in of_fitted
