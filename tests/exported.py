@@ -9,7 +9,7 @@ import pandas as pd
 
 import odrf
 
-__all__ = ["CASES", "case", "wide_table"]
+__all__ = ["CASES", "LINES", "case", "case_of_lines", "wide_table"]
 
 ROWS = 150
 FORMULAS = {
@@ -22,6 +22,8 @@ FORMULAS = {
 }
 HOLES = ("split", "median", "drop", "surrogate")
 CASES = [*FORMULAS, *(f"holes, {missing}" for missing in HOLES)]
+LINES = ["numbers", "terms", "levels", "holes, split", "holes, median", "holes, drop"]
+"""The cases of trees whose leaves are lines."""
 
 
 def wide_table() -> pd.DataFrame:
@@ -75,3 +77,15 @@ def case(name: str, forest: bool = False) -> tuple[Any, pd.DataFrame]:
         options["criterion"] = "ordinal"
     fit = odrf.odrf if forest else odrf.odt
     return fit(formula, data, seed=1, **options), new
+
+
+def case_of_lines(name: str) -> tuple[Any, pd.DataFrame]:
+    """Return a tree whose leaves are lines, and rows to predict, some beyond the training rows."""
+    data = wide_table()
+    data["y"] += 4 * np.abs(data["a"]) + np.where(data["b"] > 0, 5 * data["a"], 0)
+    new = new_rows(data)
+    options: dict[str, Any] = {"alpha": None, "min_leaf": 3, "leaves": "linear"}
+    if name.startswith("holes"):
+        data = with_holes(data, ["a", "f"], 0.2)
+        options["missing"] = name.partition(", ")[2]
+    return odrf.odt(FORMULAS.get(name, FORMULAS["numbers"]), data, seed=1, **options), new

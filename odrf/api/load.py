@@ -18,6 +18,7 @@ from odrf.results.boosted import ODBTResults
 from odrf.results.chunks import StreamedResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
+from odrf.results.line_tree import LineTreeResults
 from odrf.results.stack import AutoResults
 from odrf.results.survival.boosted import SurvivalBoostedResults
 from odrf.results.survival.estimand import EstimandResults
@@ -28,6 +29,7 @@ from odrf.version import __version__
 
 Loaded = (
     ODTResults
+    | LineTreeResults
     | ODRFResults
     | StreamedResults
     | GRAFResults

@@ -9,12 +9,13 @@ import pandas as pd
 
 from odrf import api
 from odrf.api.calling import checked_options, design_of, spelled_call
-from odrf.checks import Seed, checked_seed
+from odrf.checks import AUTO, Seed, checked_seed
 from odrf.design.columns import as_frame
 from odrf.design.functions import environment
 from odrf.fits.data_warnings import warned_of_data
+from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
-from odrf.fits.pruning import sized_tree
+from odrf.fits.pruning import sized_tree, tree_of_best_leaves
 from odrf.options import words
 from odrf.options.options import DataOptions, Options
 from odrf.public import in_partitions
@@ -74,8 +75,9 @@ def odt(
         Of a path of Parquet files, and of other sources that `odrf.Chunks` names, the tree grows on
         all rows, or on a random sample of a half, a quarter, … of them that fits into memory; a
         warning and the summary say how many.
-    leaves : {"constant", "linear"}, default "constant"
-        What leaves predict: the mean of their rows, or a line in some of the predictors.  With
+    leaves : {"constant", "linear", "auto"}, default "constant"
+        What leaves predict: the mean of their rows, or a line in some of the predictors; with
+        ``"auto"`` whichever has the smaller error of cross-validation.  With
         ``"linear"`` splits are hinges, where two planes meet, besides cuts of predictors and of
         planes; a leaf has a constant, a line or a plane, as BIC allows.  The tree has few leaves,
         and often much less error where the response is smooth; of numbers only.  The result is a
@@ -194,8 +196,16 @@ def odt(
     design, training = design_of(formula, table, rows, env, with_times=True)
     if sampled_from:
         training = replace(training, sampled_from=sampled_from)
+    if leaves == AUTO:
+        if design.response.kind == "regression":
+            fit = tree_of_best_leaves(call, design, training, options, progress)
+            return _results(warned_of_data(fit, table))
+        options = replace(options, leaves="constant")
     grown = grow_fit(call, design, training, options)
     if training.times is not None:
         return api.survival.survival_tree(grown, table, progress)
-    fit = warned_of_data(sized_tree(grown, progress), table)
-    return ODTResults(fit) if leaves == "constant" else LineTreeResults(fit)
+    return _results(warned_of_data(sized_tree(grown, progress), table))
+
+
+def _results(fit: Fit) -> ODTResults:
+    return ODTResults(fit) if fit.forest.lines is None else LineTreeResults(fit)

@@ -64,9 +64,16 @@ def _fits() -> dict[str, Callable[[], Any]]:
     fits["boosted trees that grow best-first"] = partial(
         odbt, "y ~ .", numbers, n_trees=2, max_leaves=4, seed=1
     )
+    for others, with_both in PREDICTORS.items():
+        fits[f"tree of lines{others}"] = partial(_tree_of_lines, _table(1, with_both))
     fits["forest on rows in chunks"] = partial(odrf, "y ~ .", [numbers], n_trees=2, seed=1)
     fits["tree with splits on ranks"] = partial(odt, "y ~ .", numbers, split_scale="ranks", seed=1)
     return fits
+
+
+def _tree_of_lines(table: pd.DataFrame) -> None:
+    """Fit a tree whose leaves are lines to a table, and predict."""
+    odt("y ~ .", table, leaves="linear", seed=1).predict(table)
 
 
 def _forest(table: pd.DataFrame) -> None:

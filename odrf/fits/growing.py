@@ -14,13 +14,12 @@ from odrf.checks import AUTO, is_word
 from odrf.design import Design, TrainingData
 from odrf.design.design import rows_a_subject
 from odrf.design.missing import SURROGATE
+from odrf.engine import lines
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.factors import beside, with_rows
 from odrf.engine.growth.forest_builder import grow_forest
 from odrf.engine.growth.split_scales import splitting_response
 from odrf.engine.growth.tree_builder import Targets
-from odrf.engine.lines.growth import LineParams, grow_line_tree
-from odrf.engine.lines.hinges import write_hinges
 from odrf.engine.numeric import streams
 from odrf.engine.oob import LossIncrease, permutation_loss
 from odrf.engine.resamples import SUBSAMPLE, Batch, Draws
@@ -257,11 +256,11 @@ def grown_with_lines(
     design: Design, data: TrainingData, control: ResolvedOptions, weights: NDArray[np.float64]
 ) -> Forest:
     """Return the tree of lines of the rows with positive weights (n,)."""
-    limits = LineParams(
+    limits = lines.growth.LineParams(
         ROWS_OF_A_LINE * control.min_leaf, control.settings.max_leaves, control.settings.max_depth
     )
-    with compiled_at_ease(write_hinges):
-        return grow_line_tree(data.X, data.y, weights, design.feature_groups, limits)
+    with compiled_at_ease(lines.hinges.write_hinges):
+        return lines.growth.grow_line_tree(data.X, data.y, weights, design.feature_groups, limits)
 
 
 def grow_in_kinds(

@@ -51,11 +51,9 @@ def reading_empty_cells(
     if not len(columns):
         return fit, X
     if isinstance(fit, StreamedFit) and fit.fills is not None:
-        return fit, _with_means(X, columns, fit.fills)
+        return fit, with_means(X, columns, fit.fills)
     if fit.rows is not None and fit.forest.lines is not None:
-        columns_of_rows = indicated(fit.rows.X).astype(np.float64)
-        means = np.average(columns_of_rows, axis=1, weights=fit.rows.weights)
-        return fit, _with_means(X, columns, means)
+        return fit, with_means(X, columns, column_means(fit.rows))
     if fit.rows is None:
         raise InputError(
             f"{fit.design.columns[columns[0]]!r} is missing in new rows and in no training row, "
@@ -66,7 +64,12 @@ def reading_empty_cells(
     return _with_forest(fit, data, filling_forest(fit, columns)), with_empty_cells(X, columns)
 
 
-def _with_means(X: Matrix, columns: Integers, means: Floats) -> Matrix:
+def column_means(rows: TrainingData) -> Floats:
+    """Return the means (p,) of the columns of training rows, by their weights."""
+    return np.average(indicated(rows.X).astype(np.float64), axis=1, weights=rows.weights)
+
+
+def with_means(X: Matrix, columns: Integers, means: Floats) -> Matrix:
     """Return X (p, n) with the means (p,) of columns in their missing cells."""
     array, rows = stored(X).copy(), _rows(X, columns)
     fills = means[columns].astype(np.float32)[:, np.newaxis]

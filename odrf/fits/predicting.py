@@ -15,7 +15,8 @@ from odrf.design import Response
 from odrf.design.columns import listed
 from odrf.design.missing import SURROGATE
 from odrf.design.new_rows import RawRow, RowPlan, plan_row
-from odrf.engine.factors import Matrix
+from odrf.engine.factors import Layout, Matrix, layout_of, stored, with_layout
+from odrf.engine.lines.leaf_lines import LeafLines
 from odrf.engine.memory import require_memory
 from odrf.engine.oob import OutOfBag, predict_out_of_bag
 from odrf.engine.trees.forest import Forest, predicted_classes
@@ -23,7 +24,14 @@ from odrf.engine.trees.packing import Packed
 from odrf.engine.trees.routing import leaf_nodes, predict, predict_row
 from odrf.errors import InputError, nearest, warn_user
 from odrf.fits.fit import AnyFit, BoostedFit, Fit
-from odrf.fits.missing import FillingRule, filling_rule, reading_empty_cells
+from odrf.fits.missing import (
+    FillingRule,
+    column_means,
+    empty_columns,
+    filling_rule,
+    reading_empty_cells,
+    with_means,
+)
 from odrf.public.progress import progress_bar
 from odrf.statistics.calibration import estimated_priors, shifted
 
@@ -299,6 +307,27 @@ ROW_PREDICTIONS = ("response", "class", "prob")
 SHOWN = 20
 
 
+@dataclass(frozen=True)
+class RowOfLines:
+    """Predicts one row by the line of its leaf.
+
+    `lines`: those of the nodes.  `layout`: that of the matrix of the predictors.  `means` (p,): of
+    the columns, for cells that are missing; None if no row has such cells.
+    """
+
+    lines: LeafLines
+    layout: Layout | None
+    means: Floats | None
+
+    def mean(self, packed: Packed, number: Floats, x: NDArray[np.float32]) -> Floats:
+        """Return the prediction (1,) of a row x (r,); `number` (m, 1) has that of each node."""
+        X = with_layout(x[:, np.newaxis], self.layout)
+        if self.means is not None and np.isnan(x).any():
+            X = with_means(X, empty_columns(X), self.means)
+        leaf = predict_row(packed, number, np.ascontiguousarray(stored(X)[:, 0]))
+        return self.lines.values(leaf.astype(np.int64), X, np.zeros(1, dtype=np.int64))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class RowPredictor:
     """A function that predicts one row, as returned by ``fit.row_predictor()``.
@@ -309,10 +338,11 @@ class RowPredictor:
 
     `plan`: from raw values to scaled predictors.
     `filling`: the trees for such missing cells; None unless ``missing`` is "split" or "surrogate".
-    `value` (m, K): mean response, or class shares, of the nodes.
+    `value` (m, K): mean response, or class shares, of the nodes; of a tree of lines their numbers.
     `labels` (K,): the classes; empty for a regression.
     `votes`: whether the values are votes, to be scaled to add up to 1.
     `ordered`: whether the predicted class is the median, instead of the most probable class.
+    `lines`: what predicts by the line of the leaf; None unless leaves have lines.
 
     Examples
     --------
@@ -336,6 +366,7 @@ class RowPredictor:
     labels: tuple[Any, ...]
     votes: bool
     ordered: bool
+    lines: RowOfLines | None = None
 
     @property
     def predictors(self) -> tuple[str, ...]:
@@ -363,6 +394,8 @@ class RowPredictor:
         return self.labels[numbers.index(max(numbers))] if self.labels else numbers[0]
 
     def _mean(self, x: NDArray[np.float32]) -> Floats:
+        if self.lines is not None:
+            return self.lines.mean(self.packed, self.value, x)
         if self.filling is None or not np.isnan(x).any():
             return predict_row(self.packed, self.value, x)
         return self.filling.mean(self.value, x)
@@ -382,7 +415,15 @@ def row_predictor(fit: AnyFit, type: str) -> RowPredictor:
     response = fit.design.response
     require_classes(response, type)
     labels = () if response.classes is None else tuple(response.classes.tolist())
-    filling = filling_rule(fit) if fit.design.missing in ("split", SURROGATE) else None
-    trees = fit.forest.packed_for(fit.data.X), filling, fit.forest.value
+    packed, value = fit.forest.packed_for(fit.data.X), fit.forest.value
+    fills = fit.design.missing in ("split", SURROGATE)
+    if fit.forest.lines is not None:
+        means = column_means(fit.data) if fills else None
+        lines = RowOfLines(fit.forest.lines, layout_of(fit.data.X), means)
+        number = np.arange(len(value), dtype=np.float64)[:, np.newaxis]
+        return RowPredictor(
+            type, plan_row(fit.design), packed, None, number, (), False, False, lines
+        )
+    trees = packed, filling_rule(fit) if fills else None, value
     votes = fit.votes and bool(labels)
     return RowPredictor(type, plan_row(fit.design), *trees, labels, votes, fit.ordered)

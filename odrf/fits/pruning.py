@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from odrf import fits
 from odrf.checks import is_number, is_whole
+from odrf.design import Design, TrainingData
 from odrf.design.folds import fold_numbers, most_folds, rows_to_divide
 from odrf.design.response import SURVIVAL
 from odrf.engine.factors import Matrix
@@ -22,10 +23,12 @@ from odrf.engine.oob import out_of_bag
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.fit import Fit, Pruning
-from odrf.fits.growing import grown_with_lines, targets_of
+from odrf.fits.growing import grow_fit, grown_with_lines, targets_of
 from odrf.fits.missing import reading_empty_cells
 from odrf.fits.responses import ValidationFolds, folds_at_most, groups_of_rows, require_out_of_bag
 from odrf.fits.scores import out_of_bag_losses
+from odrf.options import words
+from odrf.options.options import Options
 from odrf.options.sizes import CV, FIXED, ONE_SE, RATE, Rule, rate_along
 from odrf.pruning import complexity, validation
 from odrf.pruning.growth_stages import (
@@ -440,6 +443,35 @@ def sized_tree(fit: Fit, progress: bool = False) -> Fit:
     if control.alpha is None:
         return fit
     return pruned_at(fit, control.alpha, control.pruning, "")
+
+
+# What leaves predict, in the order of choice: of equal errors the simpler.
+LEAVES_TRIED: tuple[words.Leaves, ...] = ("constant", "linear")
+
+
+def tree_of_best_leaves(
+    call: str, design: Design, data: TrainingData, request: Options, progress: bool = False
+) -> Fit:
+    """Return the sized tree with constant leaves or with lines: by the error of cross-validation.
+
+    The errors are nested ones, in which the size is chosen without the rows that evaluate it.
+    Raises `InputError` if the options choose no size by cross-validation.
+    """
+    trees = [
+        sized_tree(grow_fit(call, design, data, replace(request, leaves=leaves)), progress)
+        for leaves in LEAVES_TRIED
+    ]
+    paths = [None if tree.pruning is None else tree.pruning.path for tree in trees]
+    errors = [
+        np.nan if path is None else path.nested.get(complexity.MINIMUM, (np.nan, 0.0))[0]
+        for path in paths
+    ]
+    if np.isnan(errors).any():
+        raise InputError(
+            'leaves="auto" chooses by cross-validation, and here nothing is cross-validated: use '
+            'alpha="cv", more rows, or leaves="constant" or "linear"'
+        )
+    return trees[int(np.argmin(errors))]
 
 
 def sized_forest(fit: Fit) -> Fit:

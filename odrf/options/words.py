@@ -11,7 +11,7 @@ from odrf.projections.base import Family
 
 # Options that are words.
 Auto = Literal["auto"]
-Leaves = Literal["constant", "linear"]
+Leaves = Literal["constant", "linear", "auto"]
 Objective = Literal["error", "brier", "log_loss"]
 Pruning = Literal["weakest_link", "growth"]
 Criterion = Literal[

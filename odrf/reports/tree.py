@@ -18,10 +18,12 @@ from odrf.engine.trees.forest import Forest, node_of_terms, predicted_classes
 from odrf.errors import InputError
 from odrf.fits.predicting import class_labels
 from odrf.text.layouts import quantity
-from odrf.text.lines import line_text
+from odrf.text.lines import line_text, user_line
 from odrf.text.splits import SplitWriter, counted_as, number, shares_in_words, user_splits
 
-# Data frames of a tree's nodes and splits.
+# Data frames of a tree's nodes, splits and lines.
+
+INTERCEPT = "(intercept)"
 
 
 def nodes_table(tree: Forest, design: Design, weight_unit: float) -> pd.DataFrame:
@@ -91,6 +93,21 @@ def _in_own_values(
         if len(term) == 1 and isinstance(encoding, OwnRanks):
             result[i] = coef[i] * encoding.number(coef[i] * threshold[i])
     return result
+
+
+def lines_table(tree: Forest, design: Design) -> pd.DataFrame:
+    """Return one row for each coefficient of each leaf's line, its intercept first."""
+    rows: list[tuple[Any, ...]] = []
+    for node in np.flatnonzero(tree.is_leaf()).tolist():
+        intercept, columns, coef, fill = user_line(tree, design, node)
+        rows.append((node, INTERCEPT, INTERCEPT, intercept, np.nan))
+        predictor = np.searchsorted(design.first, columns, side="right") - 1
+        for at in range(len(columns)):
+            name = design.predictors[predictor[at]]
+            rows.append((node, name, design.columns[columns[at]], coef[at], fill[at]))
+    names = ["node", "predictor", "column", "coefficient", "fill"]
+    table = pd.DataFrame(rows, columns=names)
+    return table if design.has_fills else table.drop(columns="fill")
 
 
 def splits_of_trees(forest: Forest, design: Design) -> pd.DataFrame:

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import pandas as pd
 
+from odrf import reports
 from odrf.fits.fit import Fit
 from odrf.results.absent import known
 from odrf.results.base import Of
 from odrf.results.tree import ODTResults
-from odrf.text.lines import lines_table
 
 OF_CONSTANTS = 'it is of trees with leaves="constant"'
 
@@ -26,25 +26,32 @@ def lines(self: Of[Fit]) -> pd.DataFrame:
     above.  If training rows have missing cells, ``fill`` is what stands in place of the product
     where the cell is missing.
     """
-    return lines_table(self.fit.forest, self.fit.design)
+    return reports.tree.lines_table(self.fit.forest, self.fit.design)
 
 
 class LineTreeResults(ODTResults):
     """A fitted tree whose leaves are lines, as returned by ``odrf.odt(…, leaves="linear")``.
 
+    Its chapters are those of `ODTResults`; besides, `lines` is the table of the leaves' lines.
+
     Examples
     --------
     >>> import odrf
-    >>> tree = odrf.odt("progression ~ .", odrf.load_data("diabetes"), leaves="linear", seed=1)
-    >>> print(tree)  # doctest: +SKIP
+    >>> data = odrf.load_data("diabetes")
+    >>> tree = odrf.odt("progression ~ bmi + bp", data, leaves="linear", seed=1)
+    >>> tree.n_leaves
+    1
+    >>> tree.lines["predictor"].tolist()
+    ['(intercept)', 'bmi', 'bp']
     """
 
+    # The tree
     lines = lines
 
     _lacks: ClassVar[Mapping[str, str]] = {
         "a theorem": "its theorems are about constant leaves: fit without leaves=",
         "one sum of trees": OF_CONSTANTS,
-        "means of trees": OF_CONSTANTS,
+        **dict.fromkeys(("to_c", "to_onnx", "to_python"), OF_CONSTANTS),
         "rows to add": OF_CONSTANTS,
         "to_sql": OF_CONSTANTS,
     }

@@ -20,6 +20,7 @@ from odrf.results.base import AnyResults
 from odrf.results.boosted import ODBTResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
+from odrf.results.line_tree import LineTreeResults
 from odrf.results.stack import AutoResults
 from odrf.results.survival.boosted import SurvivalBoostedResults
 from odrf.results.survival.forest import SurvivalForestResults
@@ -42,6 +43,7 @@ from odrf.sklearn.survival import ODBTSurvival, ODRFSurvival, ODTSurvival
 
 CLASSES: dict[type, tuple[type[FunctionEstimator], ...]] = {
     ODTResults: (ODTClassifier, ODTRegressor),
+    LineTreeResults: (ODTRegressor,),
     ODRFResults: (ODRFClassifier, ODRFRegressor),
     GRAFResults: (GRAFClassifier, GRAFRegressor),
     ODBTResults: (ODBTClassifier, ODBTRegressor),

@@ -17,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from odrf.api.calling import grown_by
@@ -557,10 +558,16 @@ class Growing(TreeEstimator):
             return self.results_.grow(more, n_jobs=n_jobs, progress=self.progress)
 
 
+def _can_be_updated(estimator: Any) -> bool:
+    """Return whether the trees of an estimator take more rows, which trees of lines do not."""
+    return getattr(estimator, "leaves", "constant") == "constant"
+
+
 class Updating(TreeEstimator):
     """Base class of estimators whose fit can have more rows: by ``partial_fit``."""
 
     # Fit
+    @available_if(_can_be_updated)
     @documented
     def partial_fit(self: Continued, X: Any, y: Any, sample_weight: Any = None) -> Continued:
         """Add rows to the fit, from which its trees continue to grow; the first call is `fit`.

@@ -1,9 +1,8 @@
-"""The lines of a tree's leaves as tables and text: ``12.3 + 0.42*bmi - 1.3*age``."""
+"""The lines of a tree's leaves in the data's units, and as text: ``12.3 + 0.42*bmi - 1.3*age``."""
 
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design import Design
@@ -12,7 +11,6 @@ from odrf.text.layouts import quantity
 from odrf.text.names import names_in_sums
 from odrf.text.splits import number
 
-INTERCEPT = "(intercept)"
 # Terms of a line that change less than this share of what its largest changes are not written.
 SMALL = 0.01
 
@@ -86,18 +84,3 @@ def line_text(
 
 def _sign(value: float) -> str:
     return "-" if value < 0 else "+"
-
-
-def lines_table(tree: Forest, design: Design) -> pd.DataFrame:
-    """Return one row for each coefficient of each leaf's line, its intercept first."""
-    rows = []
-    for node in np.flatnonzero(tree.is_leaf()).tolist():
-        intercept, columns, coef, fill = user_line(tree, design, node)
-        rows.append((node, INTERCEPT, INTERCEPT, intercept, np.nan))
-        predictor = np.searchsorted(design.first, columns, side="right") - 1
-        for at in range(len(columns)):
-            name = design.predictors[predictor[at]]
-            rows.append((node, name, design.columns[columns[at]], coef[at], fill[at]))
-    names = ["node", "predictor", "column", "coefficient", "fill"]
-    table = pd.DataFrame(rows, columns=names)
-    return table if design.has_fills else table.drop(columns="fill")

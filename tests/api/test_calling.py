@@ -163,3 +163,14 @@ def test_the_bar_is_all_that_it_shows(monkeypatch, capsys):
     lines = [line for line in captured.err.replace("\r", "\n").splitlines() if line.strip()]
     assert captured.out == "" and all(line.startswith("compiling: ") for line in lines)
     assert "2/2" in lines[-1]
+
+
+def test_trees_of_lines_are_compiled_beforehand():
+    fits = warming._fits()
+    assert [words for words in fits if words.startswith("tree of lines")] == [
+        "tree of lines",
+        "tree of lines, with a factor and missing cells",
+    ]
+    for words in fits:
+        if words.startswith("tree of lines"):
+            fits[words]()

@@ -66,6 +66,7 @@ def refusal(capsys, *arguments):
         (["forest"], odrf.odrf, {"n_trees": 10, "min_leaf": 4}),
         (["fit", "--model", "tree"], odrf.odt, {"alpha": None}),
         (["tree"], odrf.odt, {"alpha": None, "projection": {"axis": 0.5, "logistic": 0.5}}),
+        (["tree"], odrf.odt, {"leaves": "linear"}),
         (["boost"], odrf.odbt, {"n_trees": 3, "l2": 0.5}),
         (["graf"], odrf.graf, {"n_trees": 3}),
     ],
@@ -502,3 +503,21 @@ def test_refusals(capsys, arguments, message):
     assert captured.err.startswith("odrf: error: ")
     assert message in captured.err
     assert captured.err.count("\n") == 1
+
+
+# Trees whose leaves are lines.
+
+
+def test_a_tree_of_lines_is_saved_compared_and_tuned(inside, tmp_path, capsys):
+    model, data = str(tmp_path / "m.odrf"), load_data("diabetes")
+    fit = odrf.odt(FORMULA, data, leaves="linear", seed=1)
+    lines = ["--set", "leaves=linear", "--seed", "1"]
+    output(capsys, "tree", FORMULA, "table.csv", *lines, "--save", model)
+    shown = parsed(capsys, "predict", model, "table.csv")["predictions"]
+    assert [row["prediction"] for row in shown] == fit.predict(data).tolist()
+    models = ["--model", "lines=tree leaves=linear", "--model", "tree"]
+    shown = output(capsys, "compare", FORMULA, "table.csv", *models, "--set", "cv=2")
+    assert "lines" in shown
+    grid = ["--model", "tree", "--grid", "leaves=constant,linear", "--set", "method=cv"]
+    output(capsys, "tune", FORMULA, "table.csv", *grid, "--seed", "1", "--save", model)
+    assert odrf.load(model).control.leaves == "linear"

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils import estimator_checks
 
 from estimators.instances import DEFAULT, EXACT, STACKS
+from odrf.sklearn import ODTRegressor
 
 pytestmark = pytest.mark.usefixtures("quick_stacks")
 
@@ -75,3 +76,8 @@ def test_a_row_of_weight_0_is_as_if_it_was_not_there(estimator, table):
     assert weighted.results_.nobs == some.sum()
     tripled = clone(estimator).fit(X, y, sample_weight=1 + 2 * some)
     assert tripled.results_.fit.data.weights.tolist() == (1 + 2 * some).tolist()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_check_but_that_of_repeated_rows_passes_with_lines():
+    assert len(run(ODTRegressor(leaves="linear"), OF_WEIGHTS)) > 40

@@ -628,3 +628,41 @@ def test_the_state_for_files_is_bytes_of_a_saved_fit(fitted, table):
     X = table[PREDICTORS]
     assert (again.predict(X) == fitted.predict(X)).all()
     assert again.results_.call == fitted.results_.call
+
+
+# ------------------------------------------------------------------------------------------------
+# Trees whose leaves are lines.
+# ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def of_lines(table):
+    estimator = ODTRegressor(leaves="linear", random_state=1)
+    return clone(estimator).fit(table[PREDICTORS], table["y"])
+
+
+def test_leaves_are_an_option_of_the_regressor(of_lines, table):
+    fit = odrf.odt("y ~ a + b + f", table, leaves="linear", seed=1)
+    assert of_lines.get_params()["leaves"] == "linear"
+    assert type(of_lines.results_) is type(fit)
+    assert (of_lines.predict(table[PREDICTORS]) == fit.predict(table)).all()
+    back = fit.to_sklearn()
+    assert type(back) is ODTRegressor and back.leaves == "linear"
+    again = clone(back).fit(table[PREDICTORS], table["y"])
+    assert (again.predict(table[PREDICTORS]) == fit.predict(table)).all()
+
+
+def test_a_classifier_has_no_lines(table):
+    with pytest.raises(InputError, match=r'^leaves="linear" needs a response of numbers'):
+        ODTClassifier(leaves="linear").fit(table[PREDICTORS], table["c"])
+
+
+def test_a_tree_of_lines_has_no_partial_fit(of_lines):
+    assert hasattr(ODTRegressor(), "partial_fit") and not hasattr(of_lines, "partial_fit")
+
+
+def test_files_keep_a_tree_of_lines(of_lines, table):
+    skops = pytest.importorskip("skops.io")
+    kept = skops.dumps(of_lines)
+    again = skops.loads(kept, trusted=skops.get_untrusted_types(data=kept))
+    assert (again.predict(table[PREDICTORS]) == of_lines.predict(table[PREDICTORS])).all()

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import odrf
+from exported import LINES, case_of_lines
 from odrf import InputError
 from odrf.design import Response
 from odrf.engine.trees.forest import most_likely
@@ -332,3 +333,17 @@ def test_a_heavy_tail_is_like_its_logarithm():
         scaled = fit("y ~ log(x)", data).predict(data)
         losses = [np.mean((data["y"] - fitted) ** 2) for fitted in (raw, scaled)]
         assert losses[0] < 1.3 * losses[1]
+
+
+# Trees whose leaves are lines, a row at a time.
+
+
+@pytest.mark.parametrize("name", [name for name in LINES if name != "terms"])
+def test_a_row_of_a_tree_of_lines_has_the_bits_of_predict(name):
+    fit, new = case_of_lines(name)
+    new = new.assign(f=new["f"].replace("unseen", "x"))
+    row_of = pickle.loads(pickle.dumps(fit.row_predictor()))
+    rows = new[list(fit.design.predictors)].to_dict("records")
+    np.testing.assert_array_equal([row_of(row) for row in rows], fit.predict(new))
+    cut = fit.prune(3)
+    np.testing.assert_array_equal([cut.row_predictor()(row) for row in rows], cut.predict(new))

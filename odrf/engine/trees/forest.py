@@ -234,6 +234,7 @@ class Forest(LazyArrays):
         return {
             name: kept[name] if name in kept else later(partial(self._following, name))
             for name in _FIELDS
+            if name in kept or name in FOLLOWING
         }
 
     def that_follow(self, names: Iterable[str] = FOLLOWING) -> set[str]:

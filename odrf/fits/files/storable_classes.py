@@ -28,6 +28,7 @@ from odrf.engine.boosting.state import Boosted
 from odrf.engine.factors import EncodedColumns, Layout
 from odrf.engine.guided.forest import GuidedForest
 from odrf.engine.kernel_params import GuidedKernelParams, KernelParams
+from odrf.engine.lines.leaf_lines import LeafLines
 from odrf.engine.resamples import Batch, Sampling
 from odrf.engine.splits.surrogates import Marks, SurrogateSplits
 from odrf.engine.survival.curves import LeafCurves
@@ -70,7 +71,7 @@ CLASSES: dict[str, type] = {
         *(losses.Weibull, EventRanks, LogTimes),
         *(BoostedSurvivalFit, SurvivalTimes, ProportionalHazards, FailureTimes),
         *(NormalError, LogisticError, ExtremeValueError),
-        *(Forest, GuidedForest, Boosted, RunRows, SurrogateSplits, Marks),
+        *(Forest, GuidedForest, Boosted, RunRows, SurrogateSplits, Marks, LeafLines),
         *(Design, TrainingData, RowCounts, Offset, Response, Predictors, Variable, Schema, Scaling),
         *(Numbers, Indicators, Ranks, OwnRanks, Moments, Durations, Expression),
         *(EncodedColumns, Layout, RowStructure, RowsApart, SubtreePath, OutOfBagChoice),

@@ -27,6 +27,7 @@ from odrf.design.trusted import UNTRUSTED, untrusted_part
 from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.factors import EncodedColumns, Matrix, stored
 from odrf.engine.guided.forest import GuidedForest
+from odrf.engine.lines.leaf_lines import LeafLines
 from odrf.engine.splits.surrogates import SurrogateSplits
 from odrf.engine.trees.concatenate import OF_NODES, OF_TERMS
 from odrf.engine.trees.forest import Forest
@@ -169,6 +170,9 @@ def require_sound_forest(forest: Forest, p: int, K: int, n_trees: int | None) ->
     _require(_within(forest.count, 0, 2**31))
     if forest.surrogates is not None:
         _require_surrogates(forest.surrogates, m, p)
+    if forest.lines is not None:
+        _require(K == 1 and len(root) == 2)
+        _require_lines(forest.lines, m, p)
 
 
 def require_sound_roots(root: NDArray, m: int) -> None:
@@ -322,6 +326,22 @@ def _require_surrogates(surrogates: SurrogateSplits, m: int, p: int) -> None:
     _require(marks.mark.shape == marks.factor.shape == (P,) and marks.predictor.shape == (p,))
     _require(_within(marks.predictor, 0, P) and _within(marks.mark, -1, p))
     _require(_within(surrogates.column, 0, p))
+
+
+def _require_lines(lines: LeafLines, m: int, p: int) -> None:
+    """Raise `InputError` unless there is a line of the p columns for each of m nodes."""
+    z = len(lines.column)
+    _require(len(lines.start) == m + 1)
+    _require_ranges(lines.start, z)
+    types = {
+        "start": (np.int64, m + 1), "column": (np.int32, z), "coef": (np.float64, z),
+        "intercept": (np.float64, m), "low": (np.float64, m), "high": (np.float64, m),
+        "n_parameters": (np.int32, m),
+    }  # fmt: skip
+    for name, (dtype, size) in types.items():
+        array = getattr(lines, name)
+        _require(array.dtype == dtype and array.shape == (size,))
+    _require(_within(lines.column, 0, p) and (lines.low <= lines.high).all())
 
 
 def _require_design(design: Design) -> None:

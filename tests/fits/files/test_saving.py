@@ -22,11 +22,13 @@ import pytest
 import odrf
 from apart import begun
 from benchmarks.reliability import mutated_files
+from exported import LINES, case_of_lines
 from odrf import InputError
 from odrf.engine.trees.forest import ARRAYS
 from odrf.fits.files import archive, arrays, graph_reading, saving, validation
 from odrf.fits.files.archive import ArchiveWriter
 from odrf.fits.files.arrays import MadeWhenWritten
+from odrf.results.line_tree import LineTreeResults
 
 
 @pytest.fixture(scope="module")
@@ -474,3 +476,24 @@ def test_fits_with_functions_of_the_user_can_be_copied(data):
         before = fit("y ~ twice(a) + f", data, seed=1, **options)
         assert copy.deepcopy(before).predict(data).equals(before.predict(data))
     assert twice(1) == 2
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_a_tree_of_lines_comes_back_as_it_was(name, tmp_path):
+    fit, new = case_of_lines(name)
+    fit.save(tmp_path / "fit.odrf")
+    again = odrf.load(tmp_path / "fit.odrf")
+    assert isinstance(again, LineTreeResults) and again.lines.equals(fit.lines)
+    copies = again, again.prune(3), pickle.loads(pickle.dumps(fit)), copy.deepcopy(fit)
+    for each, of in zip(copies, (fit, fit.prune(3), fit, fit), strict=True):
+        assert each.predict(new).equals(of.predict(new))
+
+
+def test_a_tree_of_lines_predicts_without_its_rows(tmp_path):
+    fit, new = case_of_lines("numbers")
+    fit.save(tmp_path / "fit.odrf", data=False)
+    whole = new[new[["a", "b", "f"]].notna().all(axis=1) & (new["f"] != "unseen")]
+    for lean in (fit.without_data(), odrf.load(tmp_path / "fit.odrf")):
+        assert lean.predict(whole).equals(fit.predict(whole))
+        with pytest.raises(InputError, match="the fit has none of them"):
+            lean.predict(new)

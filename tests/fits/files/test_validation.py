@@ -305,3 +305,41 @@ def test_an_alias_by_type_stands_for_its_value(monkeypatch):
     }
     monkeypatch.setattr("odrf.fits.files.validation._annotations", lambda kind: hints)
     check_arrays()
+
+
+# Trees whose leaves are lines.
+
+
+@cache
+def of_lines():
+    return odrf.odt("y ~ a + b", table(), leaves="linear", min_leaf=3, alpha=None, seed=1).fit
+
+
+def check_lines(**parts):
+    forest, p = of_lines().forest, len(of_lines().design.columns)
+    lines = replace(forest.lines, **parts)
+    require_sound_forest(replace(forest, lines=lines), p, 1, 1)
+
+
+WRONG_LINES = {
+    "start": lambda start: changed(start, -1, start[-1] + 1),
+    "column": lambda column: changed(column, 0, 2),
+    "coef": lambda coef: coef.astype(np.float32),
+    "intercept": lambda intercept: intercept[1:],
+    "low": lambda low: low + 1e9,
+    "high": lambda high: changed(high, 0, np.nan),
+    "n_parameters": lambda n: n[:, np.newaxis],
+}
+
+
+@pytest.mark.parametrize("name", WRONG_LINES)
+def test_lines_of_leaves(name):
+    check_lines()
+    lines = of_lines().forest.lines
+    with pytest.raises(InputError, match="do not fit together"):
+        check_lines(**{name: WRONG_LINES[name](getattr(lines, name))})
+
+
+def test_lines_are_of_one_tree():
+    with pytest.raises(InputError, match="do not fit together"):
+        check_forest(lines=of_lines().forest.lines)
