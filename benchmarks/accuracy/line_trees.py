@@ -211,8 +211,10 @@ def _regressions(options: argparse.Namespace) -> list[str]:
 
 
 def report(lines: pd.DataFrame) -> str:
-    """Compare the trees, as markdown."""
-    means = lines.groupby(["table", "method"]).agg(lambda values: values.mean(skipna=False))
+    """Compare the trees, as markdown, on the partitions that all methods of the csv have."""
+    methods = lines["method"].nunique()
+    whole = lines.groupby(["table", "partition"])["method"].transform("nunique") == methods
+    means = lines[whole].groupby(["table", "method"]).agg(lambda values: values.mean(skipna=False))
     errors, leaves, seconds = (
         means[what].unstack("method").reindex(columns=list(METHODS)).dropna(axis=1, how="all")
         for what in ("error", "leaves", "seconds")
