@@ -70,7 +70,7 @@ def ours(train: pd.DataFrame, seed: int, **options: Any) -> Fitted:
 
 def cart(train: pd.DataFrame, seed: int) -> Fitted:
     """Fit scikit-learn's tree."""
-    X, y = _numbers(train)
+    X, y = _numbers(train), train["y"]
     grown = DecisionTreeRegressor(random_state=seed)
     alphas = np.unique(grown.cost_complexity_pruning_path(X, y).ccp_alphas.clip(0))
     places = np.linspace(0, len(alphas) - 1, min(SIZES, len(alphas))).round().astype(int)
@@ -80,7 +80,7 @@ def cart(train: pd.DataFrame, seed: int) -> Fitted:
 
 def obliquetree(train: pd.DataFrame, seed: int) -> Fitted:
     """Fit a tree of obliquetree, which has no estimator of scikit-learn."""
-    X, y = _numbers(train)
+    X, y = _numbers(train), train["y"]
     values, response = np.array(X), np.array(y, dtype=float)  # copies that may be written to
     fold = np.random.default_rng(seed).permutation(len(y)) % FOLDS
 
@@ -95,12 +95,12 @@ def obliquetree(train: pd.DataFrame, seed: int) -> Fitted:
 
     tree = fitted(np.full(len(y), True), min(range(1, 9), key=error))
     leaves = len(np.unique(tree.apply(values)))
-    return lambda new: tree.predict(np.array(_numbers(new, X.columns)[0])), leaves
+    return lambda new: tree.predict(np.array(_numbers(new, X.columns))), leaves
 
 
 def linear_tree(train: pd.DataFrame, seed: int) -> Fitted:
     """Fit a tree of linear-tree."""
-    X, y = _numbers(train)
+    X, y = _numbers(train), train["y"]
     grown = import_module("lineartree").LinearTreeRegressor(LinearRegression())
     tree = _chosen(grown, X, y, max_depth=[1, 2, 3, 5])
     leaves = sum(1 for node in tree.summary().values() if "children" not in node)
@@ -110,20 +110,21 @@ def linear_tree(train: pd.DataFrame, seed: int) -> Fitted:
 def lightgbm(train: pd.DataFrame, seed: int) -> Fitted:
     """Fit a tree of LightGBM."""
     package = import_module("lightgbm")
-
-    class Tree(package.LGBMRegressor):
-        def fit(self, X: pd.DataFrame, y: pd.Series, **options: Any) -> Tree:
-            steps = package.reset_parameter(learning_rate=[1e-9, 1.0])
-            return super().fit(X, y, callbacks=[steps], **options)
-
-    X, y = _numbers(train)
+    X, y = _numbers(train), train["y"]
     options = {"n_estimators": 2, "linear_tree": True, "random_state": seed, "n_jobs": 1}
-    tree = _chosen(Tree(verbose=-1, **options), X, y, num_leaves=[2, 4, 8, 16, 32, 64])
+    search = GridSearchCV(
+        package.LGBMRegressor(verbose=-1, **options),
+        {"num_leaves": [2, 4, 8, 16, 32, 64]},
+        cv=FOLDS,
+        scoring="neg_mean_squared_error",
+    )
+    steps = package.reset_parameter(learning_rate=[1e-9, 1.0])
+    tree = search.fit(X, y, callbacks=[steps]).best_estimator_
     last = tree.booster_.dump_model()["tree_info"][-1]
     return _of_numbers(tree, X.columns), int(last["num_leaves"])
 
 
-METHODS: dict[str, Callable[[pd.DataFrame, int], Fitted]] = {
+METHODS: dict[str, Callable[..., Fitted]] = {
     CONSTANT: ours,
     LINEAR: partial(ours, leaves="linear"),
     "cart": cart,
@@ -134,11 +135,10 @@ METHODS: dict[str, Callable[[pd.DataFrame, int], Fitted]] = {
 _warm: set[str] = set()
 
 
-def _numbers(rows: pd.DataFrame, columns: pd.Index | None = None) -> tuple[pd.DataFrame, pd.Series]:
-    """Return predictors, factors as indicators, and the response, if the rows have it."""
+def _numbers(rows: pd.DataFrame, columns: pd.Index | None = None) -> pd.DataFrame:
+    """Return the predictors, factors as indicators."""
     X = pd.get_dummies(rows.drop(columns="y", errors="ignore"), dtype=float)
-    X = X if columns is None else X.reindex(columns=columns, fill_value=0.0)
-    return X, rows.get("y")
+    return X if columns is None else X.reindex(columns=columns, fill_value=0.0)
 
 
 def _chosen(estimator: Any, X: pd.DataFrame, y: pd.Series, **grid: Any) -> Any:
@@ -148,7 +148,7 @@ def _chosen(estimator: Any, X: pd.DataFrame, y: pd.Series, **grid: Any) -> Any:
 
 
 def _of_numbers(tree: RegressorMixin, columns: pd.Index) -> Callable[[pd.DataFrame], NDArray]:
-    return lambda new: tree.predict(_numbers(new, columns)[0])
+    return lambda new: tree.predict(_numbers(new, columns))
 
 
 def measured(method: str, rows: Partition, seed: int, limit: int) -> tuple[float, float, float]:
@@ -216,16 +216,14 @@ def report(lines: pd.DataFrame) -> str:
     """Compare the trees, as markdown, on the partitions that all methods of the csv have."""
     methods = lines["method"].nunique()
     whole = lines.groupby(["table", "partition"])["method"].transform("nunique") == methods
-    means = lines[whole].groupby(["table", "method"]).agg(lambda values: values.mean(skipna=False))
+    means = lines[whole].groupby(["table", "method"]).agg(_mean_of_all)
     errors, leaves, seconds = (
         means[what].unstack("method").reindex(columns=list(METHODS)).dropna(axis=1, how="all")
         for what in ("error", "leaves", "seconds")
     )
-    text = errors.map(lambda error: "–" if math.isnan(error) else f"{error:#.3g}")
+    text = errors.map(_digits)
     best = errors.eq(errors.min(axis=1), axis=0)
-    shown = in_bold(text, best) + leaves.map(
-        lambda number: "" if math.isnan(number) else f" ({number:.0f})"
-    )
+    shown = in_bold(text, best) + leaves.map(_in_brackets)
     return "\n\n".join(
         [
             "Relative errors, means over partitions; leaves in brackets:",
@@ -233,6 +231,18 @@ def report(lines: pd.DataFrame) -> str:
             markdown_table(summary(errors, leaves, seconds), "method"),
         ]
     )
+
+
+def _mean_of_all(values: pd.Series) -> float:
+    return float(values.mean(skipna=False))
+
+
+def _digits(error: float) -> str:
+    return "–" if math.isnan(error) else f"{error:#.3g}"
+
+
+def _in_brackets(leaves: float) -> str:
+    return "" if math.isnan(leaves) else f" ({leaves:.0f})"
 
 
 def summary(errors: pd.DataFrame, leaves: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
