@@ -14,7 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import friedmanchisquare, wilcoxon
 
-from benchmarks.accuracy import accuracy, anchored, by_table, forest_beside, stacks, table_run
+from benchmarks.accuracy import (
+    accuracy,
+    anchored,
+    by_table,
+    forest_beside,
+    line_trees,
+    stacks,
+    table_run,
+)
 from benchmarks.accuracy.elo import PRIOR, elo_ratings
 from benchmarks.accuracy.neighbours import beside
 from benchmarks.accuracy.report import View, report
@@ -815,3 +823,10 @@ def test_only_random_partitions_count():
     errors, times = beside(results, "treeple")
     assert errors == "odrf is better on 1 of 2 tables, worse on 1"
     assert times == "2.0 ×"
+
+
+def test_the_page_about_lines_has_the_tables_of_its_csv():
+    root = Path(line_trees.__file__).parents[2]
+    lines = pd.read_csv(root / "benchmarks" / "accuracy" / "results" / "line_trees.csv")
+    tables = line_trees.report(lines).split("\n\n", 1)[1]
+    assert tables in (root / "vignettes" / "lines.md").read_text(encoding="utf-8")
