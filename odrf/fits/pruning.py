@@ -297,7 +297,9 @@ def _path(
     folds: Sequence[validation.HeldOut],
     by: str,
 ) -> validation.SubtreePath:
-    return validation.subtree_path(subtrees, rule, loss, root_error(fit), folds, by)
+    unit = root_error(fit)  # of trees of lines, the error of a constant
+    root = None if fit.forest.lines is None else unit
+    return validation.subtree_path(subtrees, rule, loss, unit, folds, by, root)
 
 
 def root_error(fit: Fit) -> float:

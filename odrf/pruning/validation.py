@@ -368,13 +368,20 @@ class SubtreePath:
 
 
 def subtree_path(
-    subtrees: Subtrees, rule: str, loss: str, unit: float, folds: Sequence[HeldOut], by: str
+    subtrees: Subtrees,
+    rule: str,
+    loss: str,
+    unit: float,
+    folds: Sequence[HeldOut],
+    by: str,
+    root: float | None = None,
 ) -> SubtreePath:
     """Return the path of the `subtrees`; errors on held-out rows are divided by `unit`.
 
-    `folds`: the sums of each fold; one if the rows are new, none without held-out rows.
+    `folds`: the sums of each fold; one if the rows are new, none without held-out rows.  `root`:
+    what training errors are divided by; by default that of the tree of one leaf.
     """
-    root = subtrees.error[-1]
+    root = float(subtrees.error[-1]) if root is None else root
     table = pd.DataFrame(
         {
             "alpha": subtrees.alpha,

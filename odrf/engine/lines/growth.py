@@ -45,8 +45,9 @@ FEW_COLUMNS, BEST_CUTS = 12, 4
 STARTS, SUBSETS = 5, (2, 4, 8)
 WIDE, STARTS_OF_WIDE = 12, 2
 # A node's line is an average of its own and its parent's, which counts as so many rows (M5's
-# smoothing; Quinlan 1992).
-SMOOTHING = 15.0
+# smoothing; Quinlan 1992).  It counts less, as at a step, where its error on the rows of the node
+# exceeds that of the node by more than so many times what estimated parameters explain by chance.
+SMOOTHING, BY_CHANCE = 15.0, 30.0
 # Predictions exceed the range of a leaf's responses by at most this share of it.
 MARGIN = 0.05
 # Errors below this share of the variance of the response are rounding errors.
@@ -409,6 +410,15 @@ def _as_forest(rows: _Rows, nodes: list[_Node], left: Integers, order: Integers)
     return Forest.of(arrays)
 
 
+def _agreement(rows: _Rows, node: _Node, parent: Floats) -> float:
+    """Return a number from 0 to 1, the smaller the worse the parent's line fits the node's rows."""
+    y, weights = rows.y[node.rows], rows.weights[node.rows]
+    excess = float(weights @ (y - parent[0] - rows.Z[node.rows] @ parent[1:]) ** 2) - node.error
+    n, k = len(node.rows), node.n_terms + 1
+    by_chance = BY_CHANCE * k * node.error / (n - k)
+    return min(1.0, by_chance / excess) if excess > 0.0 else 1.0
+
+
 def _lines(rows: _Rows, nodes: list[_Node], left: Integers) -> LeafLines:
     """Return the lines of all nodes, averaged with those of their parents."""
     lines: list[Floats] = [node.line for node in nodes]
@@ -416,7 +426,8 @@ def _lines(rows: _Rows, nodes: list[_Node], left: Integers) -> LeafLines:
         if child >= 0:
             for c in (child, child + 1):
                 n = len(nodes[c].rows)
-                lines[c] = (n * lines[c] + SMOOTHING * lines[i]) / (n + SMOOTHING)
+                s = SMOOTHING * _agreement(rows, nodes[c], lines[i])
+                lines[c] = (n * lines[c] + s * lines[i]) / (n + s)
     columns, coef = [], []
     for line in lines:
         theta = line[1:].copy()
