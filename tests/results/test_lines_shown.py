@@ -185,3 +185,37 @@ def test_what_a_tree_of_lines_lacks_says_why(tree):
 def test_a_forest_has_no_lines(data):
     with pytest.raises(TypeError, match="leaves"):
         odrf.odrf("y ~ a", data, leaves="linear")
+
+
+def test_errors_of_a_path_are_relative_to_those_of_a_constant(tree, data):
+    table = tree.pruning_path(newdata=data).table
+    np.testing.assert_allclose(table.relative_error, table.error / data.y.var(ddof=0))
+    assert table.relative_error.iloc[-1] < 1  # the line of the root is better than a constant
+
+
+@pytest.mark.parametrize(
+    ("response", "kind"),
+    [("a + b + c", "LineTreeResults"), ("0 * a", "ODTResults")],
+)
+def test_auto_leaves_are_those_with_the_smaller_error_of_cross_validation(data, response, kind):
+    rng = np.random.default_rng(1)
+    table = data.assign(y=data.eval(response).astype(float) + rng.normal(size=len(data)) / 50)
+    chosen = odt("y ~ a + b + c", table, leaves="auto", seed=1)
+    errors = {
+        leaves: odt("y ~ a + b + c", table, leaves=leaves, seed=1).fit.pruning.path.nested["min"][0]
+        for leaves in ("constant", "linear")
+    }
+    best = min(errors, key=errors.get)
+    assert (
+        type(chosen).__name__
+        == kind
+        == {"constant": "ODTResults", "linear": "LineTreeResults"}[best]
+    )
+    assert chosen.fit.request.leaves == best
+    classes = odt("f ~ a + b", data, leaves="auto", seed=1)
+    assert type(classes).__name__ == "ODTResults"
+
+
+def test_auto_leaves_need_cross_validation(data):
+    with pytest.raises(InputError, match=r'leaves="auto" chooses by cross-validation.*alpha="cv"'):
+        odt("y ~ .", data, leaves="auto", alpha=None)

@@ -243,3 +243,6 @@ def test_a_step_is_one_cut_between_leaves_without_terms(seed):
     assert data.a[leaf == 1].max() == pytest.approx(0.5, abs=0.02)
     assert data.a[leaf == 2].min() == pytest.approx(0.5, abs=0.02)
     assert tree.fit.forest.lines.n_parameters[1:].tolist() == [1, 1]
+    pruned = odrf.odt("y ~ .", data, leaves="linear", seed=seed)
+    assert pruned.n_leaves == 2  # the root's slope does not reach into the leaves
+    assert sorted(pruned.predict(data).round(1).unique()) == [0.0, 2.0]
