@@ -12,7 +12,6 @@ from odrf.checks import checked_whole
 from odrf.engine.compiling import NO, YES, ZERO, inlined, kernel
 from odrf.engine.directions.candidates import (
     ROUND,
-    TWO_LEVELS,
     FeatureGroups,
     count_terms,
     most_coefficients,
@@ -56,9 +55,9 @@ class OnSubsets(Family):
     enters by its indicators.  A factor of three to six levels enters by its indicators if the
     response is a number, and the gain of a split is reduced by what chance adds to the fit of their
     coefficients; for classes, where this would take much longer, it enters by scores.  In
-    `Logistic`, `LeastSquares` and `Discriminant` factors of more than two levels are random effects
-    instead: a linear regression on numbers and levels shrinks the effect of each level by how
-    reliable it is, and what they add by chance is subtracted from the gain of a split.
+    `Logistic`, `LeastSquares` and `Discriminant` factors that would enter by scores are random
+    effects instead: a linear regression on numbers and levels shrinks the effect of each level by
+    how reliable it is, and what they add by chance is subtracted from the gain of a split.
 
     A direction is estimated on random rows of the node: 1000 in a single tree and 200 in a forest,
     or 10 for each column if these are more, or all rows if there are fewer.  Its cuts are evaluated
@@ -90,9 +89,6 @@ class OnSubsets(Family):
 LOGISTIC, LEAST_SQUARES, LDA = 0, 1, 2
 # With fewer rows a logistic model hardly differs from its linear limit, least squares.
 LOGISTIC_ROWS = 50
-# Factors of more levels are random effects.  No literal, for which Numba would compile anew what it
-# is handed to.
-FEW = np.int64(TWO_LEVELS)
 
 
 class EstimatedSampler(NamedTuple):
@@ -205,7 +201,8 @@ def draw_estimated(sampler, state, rows, lo, m, n_rows, first, feature_groups, p
 
     A subset of one column is left out if all predictors are tried singly anyway.
     """
-    order, most, last = proposals.order, sampler.direction_rows, min(first + ROUND, sampler.number)
+    order, few, most = proposals.order, proposals.indicator_levels, sampler.direction_rows
+    last = min(first + ROUND, sampler.number)
     c, target_rows, total, share, varies = ZERO, ZERO, 0.0, 0.0, False
     for _ in range(first, last):
         q = draw_subset(state, n_rows, sampler.subset_size, order)
@@ -213,7 +210,7 @@ def draw_estimated(sampler, state, rows, lo, m, n_rows, first, feature_groups, p
             write_single(feature_groups.first[order[0]], proposals, c)
             c += not proposals.singly[0]
             continue
-        used, scored = sample_sizes(feature_groups, order, q, m, most, FEW)
+        used, scored = sample_sizes(feature_groups, order, q, m, most, few)
         used = min(scored, max(used, MIXED_ROWS))
         if used != target_rows or len(proposals.chosen) > 2:
             target_rows = used
@@ -221,7 +218,7 @@ def draw_estimated(sampler, state, rows, lo, m, n_rows, first, feature_groups, p
         if not varies:
             continue
         terms, _, _ = load_terms(
-            rows, lo, used, used, feature_groups, order, q, FEW, NO, total, share, work, YES
+            rows, lo, used, used, feature_groups, order, q, few, NO, total, share, work, YES
         )
         reliability = estimate_effects(terms, used, total, work, work.levels)
         if reliability >= 0.0:

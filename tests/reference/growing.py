@@ -14,7 +14,6 @@ from odrf.engine.directions.candidates import (
     FEW_LEVELS,
     INDICATORS,
     ROUND,
-    TWO_LEVELS,
     FeatureGroups,
 )
 from odrf.engine.kernel_params import AIC, NO_PENALTY
@@ -347,7 +346,7 @@ def draw_candidates(
             node,
             feature_groups,
             chosen,
-            TWO_LEVELS,
+            settings.indicator_levels,
             settings.family,
             settings,
         )
