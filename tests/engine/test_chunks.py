@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import fields
 from itertools import pairwise
 
 import numpy as np
@@ -41,7 +40,7 @@ from odrf.engine.rows import (
     load_column,
     project,
 )
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest import ARRAYS, Forest
 from odrf.fits.growing import one_kind
 from odrf.options.options import Options
 from reference.forests import goes_left
@@ -74,7 +73,7 @@ def cut(block: RowBlock, ends: list[int]) -> list[RowBlock]:
 
 
 def equal(one: Forest, other: Forest) -> bool:
-    names = [field.name for field in fields(Forest) if field.name != "surrogates"]
+    names = ARRAYS
     pairs = [(getattr(one, name), getattr(other, name)) for name in names]
     return all(np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind == "f") for a, b in pairs)
 

@@ -6,7 +6,6 @@ import os
 import signal
 import threading
 import time
-from dataclasses import fields
 from itertools import pairwise
 
 import numpy as np
@@ -17,7 +16,7 @@ from hypothesis import strategies as st
 
 import odrf
 from odrf.engine import running
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest import ARRAYS
 from odrf.errors import InputError
 
 pytest.importorskip("distributed")
@@ -58,7 +57,7 @@ def parted(data: pd.DataFrame, cuts: list[int]):
 
 
 def assert_same(one, other) -> None:
-    for name in (field.name for field in fields(Forest) if field.name != "surrogates"):
+    for name in ARRAYS:
         a, b = getattr(one.forest, name), getattr(other.forest, name)
         assert np.array_equal(a, b, equal_nan=True), name
     assert one.error_path.equals(other.error_path)

@@ -14,6 +14,7 @@ from odrf.engine.directions.candidates import (
     FEW_LEVELS,
     INDICATORS,
     ROUND,
+    TWO_LEVELS,
     FeatureGroups,
 )
 from odrf.engine.kernel_params import AIC, NO_PENALTY
@@ -24,6 +25,7 @@ from problems import Recipe
 from reference.class_shares import Principal, principal_component
 from reference.directions import centred, lda, least_squares, level_means, logistic
 from reference.impurity import cuts, gain, impurity
+from reference.indicator_noise import beyond_chance
 from reference.level_scores import reliability, score_levels
 from reference.random_effects import random_effects
 from reference.randomness import Stream, draw_counts, halved, largest_subset
@@ -229,6 +231,7 @@ def _estimated(
     t = chosen.target
     parts = zip(is_scored, np.cumsum(widths), widths, strict=True)
     factors = [slice(end - width, end) for scored, end, width in parts if scored]
+    free = _free_coefficients(Z[used], kinds, is_scored)
     if most > 1 and factors:
         mixed = _mixed(Z, columns, factors, t, a)
         if mixed is not None:
@@ -241,8 +244,20 @@ def _estimated(
     theta = _direction(terms.of_rows[used], t[used], a[used], y[used], family, settings)
     if theta is None or not np.any(terms.of_columns @ theta):
         return Candidate(columns, None)
-    trusted = reliability(theta, terms.covariance, terms.excess)
+    chance = beyond_chance(terms.of_rows[used] @ theta, t[used], a[used], free)
+    trusted = chance * reliability(theta, terms.covariance, terms.excess)
     return _without_zeros(columns, terms.of_columns @ theta, trusted)
+
+
+def _free_coefficients(Z: NDArray, kinds: list[tuple[int, int]], is_scored: list[bool]) -> int:
+    """How many coefficients indicators of factors of more than two levels leave free."""
+    free, begin = 0, 0
+    for (kind, width), scored in zip(kinds, is_scored, strict=True):
+        if kind == INDICATORS and width > TWO_LEVELS and not scored:
+            varying = np.ptp(Z[:, begin : begin + width], axis=0) > 0
+            free += max(int(varying.sum()) - 1, 0)
+        begin += width
+    return free
 
 
 def _mixed(

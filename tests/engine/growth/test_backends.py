@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import pickle
 import sys
-from dataclasses import fields
 
 import numpy as np
 import pandas as pd
@@ -22,14 +21,14 @@ from odrf.engine.growth.backends import (
     trees_in_order,
 )
 from odrf.engine.growth.forest_builder import TreeGrower
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest import ARRAYS
 from odrf.errors import InputError
 
 joblib = pytest.importorskip("joblib")
 
 
 def same(one, other) -> bool:
-    names = [field.name for field in fields(Forest) if field.name != "surrogates"]
+    names = ARRAYS
     return all(np.array_equal(getattr(one, n), getattr(other, n), equal_nan=True) for n in names)
 
 
