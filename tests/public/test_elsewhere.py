@@ -68,7 +68,7 @@ def test_the_page_says_of_each_package_what_errors_say():
 
 
 def test_arguments_of_the_page_are_in_the_table_or_have_the_same_name():
-    functions = {"tuneRF", "rpart_rules", "survival_forest"}
+    functions = {"tuneRF", "rpart_rules", "survival_forest", "lmtree", "M5P", "cubist"}
     known = {*ARGUMENTS, *MEMBERS, *functions}
     unknown = [
         name

@@ -28,13 +28,14 @@ def test_the_tree_imitates_the_fit_within_its_size(fits, table, kind):
     assert 2 <= tree.n_leaves <= 5
     assert 0.3 < surrogate.fidelity < 1
     numbers = fit.kind == "regression"
-    ours, theirs = (
-        each.predict(table) if numbers else each.predict(table, type="prob") for each in (tree, fit)
-    )
-    # on all rows it is closer than on rows that it was not grown on
-    off = np.asarray((ours - theirs) ** 2).sum()
-    spread = np.asarray((theirs - theirs.mean()) ** 2).sum()
-    assert 1 - off / spread > surrogate.fidelity - 0.05
+    type = "response" if numbers else "prob"
+    theirs, gaps = fit.predict(table, type=type), []
+    for other in (surrogate, *(fit.surrogate(5, seed=seed) for seed in range(2, 6))):
+        off = np.asarray((other.tree.predict(table, type=type) - theirs) ** 2).sum()
+        spread = np.asarray((theirs - theirs.mean()) ** 2).sum()
+        gaps.append(1 - off / spread - other.fidelity)
+    # on all rows it is closer than on rows that it was not grown on, in most samples of folds
+    assert np.median(gaps) > -0.02
     assert (surrogate.agreement is None) == numbers
     assert surrogate.table["value"].iloc[-1] == pytest.approx(fit._scored_error)
 

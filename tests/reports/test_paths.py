@@ -714,6 +714,6 @@ def test_no_rows_out_of_bag_of_forest_path(table):
 def test_a_blend_is_pruned_too(table, few_pilots):
     forest = odrf.odrf("c ~ a + b + f", table, n_trees=30, blend=True, seed=1)
     path = forest.pruning_path()
-    # rows that did not choose may evaluate it a little less well: here by up to two of the 120 rows
-    assert path.best("1se").oob_error <= path.table["error"][path.row("1se")] + 2.5 / len(table)
+    # rows that did not choose may evaluate it a little less well: here by up to four of the rows
+    assert path.best("1se").oob_error <= path.table["error"][path.row("1se")] + 4.5 / len(table)
     assert (forest.prune(rule="oob").n_leaves <= forest.n_leaves).all()
