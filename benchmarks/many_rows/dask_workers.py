@@ -27,7 +27,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,7 +38,7 @@ from benchmarks.many_rows.streamed import LEAF, NAMES, predictors, truth
 from benchmarks.shared.markdown import table as markdown_table
 from benchmarks.shared.runs import go_on, parser
 from odrf import odrf
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest import ARRAYS
 from odrf.results.forest import ODRFResults
 
 MEASURES = ("seconds", "processor", "work", "moved", "returned", "tasks", "oob_mse", "same")
@@ -131,8 +130,7 @@ def fitted(source: Any, trees: int, seed: int, n_jobs: int, **how: Any) -> ODRFR
 
 def same(one: ODRFResults, other: ODRFResults) -> bool:
     """Return whether two forests have the same bits."""
-    names = [field.name for field in fields(Forest) if field.name != "surrogates"]
-    arrays = ((getattr(one.forest, name), getattr(other.forest, name)) for name in names)
+    arrays = ((getattr(one.forest, name), getattr(other.forest, name)) for name in ARRAYS)
     return all(np.array_equal(a, b, equal_nan=True) for a, b in arrays) and bool(
         one.error_path.equals(other.error_path)
     )
