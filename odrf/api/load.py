@@ -18,13 +18,12 @@ from odrf.results.boosted import ODBTResults
 from odrf.results.chunks import StreamedResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
-from odrf.results.line_tree import LineTreeResults
 from odrf.results.stack import AutoResults
 from odrf.results.survival.boosted import SurvivalBoostedResults
 from odrf.results.survival.estimand import EstimandResults
 from odrf.results.survival.forest import SurvivalForestResults
 from odrf.results.survival.tree import SurvivalTreeResults
-from odrf.results.tree import ODTResults
+from odrf.results.tree import LineTreeResults, ODTResults
 from odrf.version import __version__
 
 Loaded = (

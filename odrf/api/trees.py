@@ -20,8 +20,7 @@ from odrf.options import words
 from odrf.options.options import DataOptions, Options
 from odrf.public import in_partitions
 from odrf.public.chunks import ChunkSource, chunks_of
-from odrf.results.line_tree import LineTreeResults
-from odrf.results.tree import ODTResults
+from odrf.results.tree import LineTreeResults, ODTResults
 
 
 @in_partitions("data")
@@ -130,7 +129,7 @@ def odt(
     ODTResults
         Of a response ``Surv(time, event)``, a
         `odrf.results.survival.tree.SurvivalTreeResults`; with ``leaves="linear"`` a
-        `odrf.results.line_tree.LineTreeResults`.
+        `odrf.results.tree.LineTreeResults`.
 
     Raises
     ------

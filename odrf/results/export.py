@@ -57,6 +57,19 @@ def splits_of_trees(self: AnyResults) -> pd.DataFrame:
     return reports.tree.splits_of_trees(self.fit.forest, self.fit.design)
 
 
+@known(kept=True)
+def lines(self: Of[Fit]) -> pd.DataFrame:
+    """The lines of the leaves, one row for each coefficient, in the units of the data.
+
+    A row of the data that reaches the leaf ``node`` is predicted by the sum of ``coefficient``
+    times ``column``, with 1 for the intercept, but no further than 5 % beyond the range of the
+    leaf's training responses.  A line is an average of that of the leaf and of those of the nodes
+    above.  If training rows have missing cells, ``fill`` is what stands in place of the product
+    where the cell is missing.
+    """
+    return reports.tree.lines_table(self.fit.forest, self.fit.design)
+
+
 @public_method
 def rules(self: AnyResults, digits: int = 4, max_terms: int | None = None) -> IndentedText:
     """Return the tree as text: an indented line for each node, with ``*`` at the leaves.

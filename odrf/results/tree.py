@@ -182,6 +182,35 @@ class ODTResults(TreeResults):
         return reports.summaries.tree_card(self.fit, self._in_bag)
 
 
+OF_CONSTANTS = 'it is of trees with leaves="constant"'
+
+
+class LineTreeResults(ODTResults):
+    """A fitted tree whose leaves are lines, as returned by ``odrf.odt(…, leaves="linear")``.
+
+    Its chapters are those of `ODTResults`; besides, `lines` is the table of the leaves' lines.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.load_data("diabetes")
+    >>> tree = odrf.odt("progression ~ bmi + bp", data, leaves="linear", seed=1)
+    >>> tree.n_leaves
+    1
+    >>> tree.lines["predictor"].tolist()
+    ['(intercept)', 'bmi', 'bp']
+    """
+
+    # The tree
+    lines = export.lines
+
+    _lacks: ClassVar[Mapping[str, str]] = {
+        "a theorem": "its theorems are about constant leaves: fit without leaves=",
+        "one sum of trees": OF_CONSTANTS,
+        "rows to add": OF_CONSTANTS,
+    }
+
+
 # One tree that imitates a fit.
 
 

@@ -20,12 +20,11 @@ from odrf.results.base import AnyResults
 from odrf.results.boosted import ODBTResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
-from odrf.results.line_tree import LineTreeResults
 from odrf.results.stack import AutoResults
 from odrf.results.survival.boosted import SurvivalBoostedResults
 from odrf.results.survival.forest import SurvivalForestResults
 from odrf.results.survival.tree import SurvivalTreeResults
-from odrf.results.tree import ODTResults
+from odrf.results.tree import LineTreeResults, ODTResults
 from odrf.sklearn.estimator import ASIDE, FunctionEstimator
 from odrf.sklearn.estimators import (
     AutoClassifier,

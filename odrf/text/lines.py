@@ -9,7 +9,7 @@ from odrf.design import Design
 from odrf.engine.trees.forest import Forest
 from odrf.text.layouts import quantity
 from odrf.text.names import names_in_sums
-from odrf.text.splits import number
+from odrf.text.splits import missing_indicators, number
 
 # Terms of a line that change less than this share of what its largest changes are not written.
 SMALL = 0.01
@@ -24,33 +24,18 @@ def user_line(
     training row has such a cell, and then the columns have no missing indicator.
     """
     assert tree.lines is not None
-    columns, theta = tree.lines.line(node)
-    low, span = design.scaling.low[columns], design.scaling.range[columns]
-    coef = np.divide(theta, span, out=np.zeros(len(span)), where=span > 0)
-    of_columns = dict(zip(columns.tolist(), zip(coef, low, strict=True), strict=True))
-    indicator = _indicators(design)
-    owner = {of: column for column, of in indicator.items()}
-    shown = [column for column in columns.tolist() if column not in owner]
-    shown += [owner[column] for column in columns.tolist() if column in owner]
-    shown = sorted(set(shown))
-    intercept = float(tree.lines.intercept[node])
-    coefs, fills = [], []
-    for column in shown:
-        slope, least = of_columns.get(column, (0.0, 0.0))
-        intercept -= slope * least
-        extra = of_columns.get(indicator.get(column, -1), (0.0, 0.0))[0]
-        coefs.append(slope)
-        fills.append(slope * least + extra if column in indicator else np.nan)
-    return intercept, np.array(shown, dtype=np.int64), np.array(coefs), np.array(fills)
-
-
-def _indicators(design: Design) -> dict[int, int]:
-    """Return the missing indicator of each column of numbers that has one."""
-    groups = design.feature_groups
-    if groups.holes is None:
-        return {}
-    first = groups.first[:-1][groups.holes & (np.diff(groups.first) == 2)]
-    return {int(column): int(column) + 1 for column in first}
+    low, span, p = design.scaling.low, design.scaling.range, len(design.columns)
+    theta = np.zeros(p + 1)  # the last one for columns without an indicator
+    columns, of_columns = tree.lines.line(node)
+    theta[columns] = of_columns
+    slope = np.divide(theta[:-1], span, out=np.zeros(p), where=span > 0)
+    indicator = missing_indicators(design)
+    fill = np.where(indicator >= 0, slope * low + theta[indicator], np.nan)
+    is_column = np.ones(p, dtype=np.bool_)
+    is_column[indicator[indicator >= 0]] = False
+    shown = np.flatnonzero(is_column & ((theta[:-1] != 0) | (theta[indicator] != 0)))
+    intercept = float(tree.lines.intercept[node]) - float(slope[shown] @ low[shown])
+    return intercept, shown, slope[shown], fill[shown]
 
 
 def line_text(

@@ -62,12 +62,9 @@ def _fills(
     """Return `fill` and `described` of `UserSplits`; `node` (z,) is that of each coefficient."""
     fills = np.full(len(forest.index), np.nan)
     described = np.zeros(len(forest.index), dtype=np.bool_)
-    groups = design.feature_groups
-    if groups.holes is None or not design.has_fills:
+    if not design.has_fills:
         return fills, described
-    column = np.full(len(design.columns), -1)
-    first = design.first[:-1][groups.holes & (np.diff(groups.first) == 2)]
-    column[first] = first + 1
+    column = missing_indicators(design)
     terms = np.flatnonzero(column[forest.index] >= 0)
     if not len(terms):
         return fills, described
@@ -86,6 +83,16 @@ def _fills(
     scaled[np.abs(scaled) >= FILL] *= np.inf
     fills[terms] = scaling.low[columns] + scaling.range[columns] * scaled
     return fills, described
+
+
+def missing_indicators(design: Design) -> NDArray[np.int64]:
+    """Return the missing indicator (p,) of each column of numbers; -1 of those without one."""
+    indicator = np.full(len(design.columns), -1)
+    groups = design.feature_groups
+    if groups.holes is not None:
+        first = design.first[:-1][groups.holes & (np.diff(groups.first) == 2)]
+        indicator[first] = first + 1
+    return indicator
 
 
 # Cuts of ranked columns as text, in the values of the data.

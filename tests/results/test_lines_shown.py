@@ -10,7 +10,7 @@ import pytest
 
 import odrf
 from odrf import InputError, odt
-from odrf.results.line_tree import LineTreeResults
+from odrf.results.tree import LineTreeResults
 
 INTERCEPT = "(intercept)"
 

@@ -28,7 +28,7 @@ from odrf.engine.trees.forest import ARRAYS
 from odrf.fits.files import archive, arrays, graph_reading, saving, validation
 from odrf.fits.files.archive import ArchiveWriter
 from odrf.fits.files.arrays import MadeWhenWritten
-from odrf.results.line_tree import LineTreeResults
+from odrf.results.tree import LineTreeResults
 
 
 @pytest.fixture(scope="module")
